@@ -1,0 +1,1 @@
+"""Tallystick keeps the producers and the consumers of event streams in agreement."""

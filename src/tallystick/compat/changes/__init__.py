@@ -1,0 +1,1 @@
+"""What changed between two schemas of one format, whether it breaks anything or not."""

@@ -1,0 +1,40 @@
+"""Which format a schema type has: ours and those of other installed packages."""
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from tallystick.errors import InvalidSchema, UnknownSchemaType
+from tallystick.formats.format import Format, Schema
+from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
+from tallystick.model.schema_type import CLIENT_SIDE, SchemaType
+
+
+def parse(definition: SchemaDefinition, references: References = NO_REFERENCES) -> Schema:
+    """The schema that a definition describes, or `InvalidSchema` with the place of the fault."""
+    schema = format_of(definition.type).parse(definition, references)
+    assert isinstance(schema, Schema)
+    return schema
+
+
+@cache
+def format_of(schema_type: SchemaType) -> Format:
+    if schema_type in CLIENT_SIDE:
+        raise InvalidSchema(
+            f"{schema_type} is a type that clients resolve; it cannot be stored",
+            fix="send the schema that the client resolved it to",
+        )
+    installed = _installed()
+    if schema_type not in installed:
+        raise UnknownSchemaType(schema_type, list(installed))
+    found = installed[schema_type].load()
+    assert isinstance(found, Format)
+    return found
+
+
+def schema_types() -> list[SchemaType]:
+    return sorted(_installed())
+
+
+@cache
+def _installed() -> dict[SchemaType, EntryPoint]:
+    return {SchemaType(point.name): point for point in entry_points(group="tallystick.formats")}

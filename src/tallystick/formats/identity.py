@@ -1,0 +1,31 @@
+"""The identity of a definition: equal definitions have one schema id in a namespace and one GUID everywhere.
+
+Identity is the type, the text without white space outside strings, the references, the metadata and the rule
+set. It is never Avro's Parsing Canonical Form, which forgets defaults, aliases and logical types: two schemas
+that behave differently would share an id.
+"""
+
+import hashlib
+import json
+from uuid import UUID
+
+from tallystick.formats.catalogue import format_of
+from tallystick.model.definition import SchemaDefinition
+
+
+def identity(definition: SchemaDefinition) -> bytes:
+    """32 bytes that are equal for equal definitions. The text must be one that parses."""
+    parts = [
+        definition.type,
+        format_of(definition.type).canonical_text(definition.text),
+        [[reference.name, reference.subject, reference.version] for reference in definition.references],
+        definition.metadata,
+        definition.rule_set,
+    ]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).digest()
+
+
+def guid(definition: SchemaDefinition) -> UUID:
+    # Version 8 is RFC 9562's form for "made by the application from a hash of its own choice".
+    value = int.from_bytes(identity(definition)[:16]) & ~(0xF << 76) | (8 << 76)
+    return UUID(int=value & ~(0b11 << 62) | (0b10 << 62))
