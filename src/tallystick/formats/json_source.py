@@ -6,7 +6,7 @@ tuple of keys and indexes.
 
 import json
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from tallystick.errors import InvalidSchema
@@ -42,11 +42,11 @@ def pointer(path: Path) -> str:
 
 
 def place(text: str, path: Path) -> Place:
-    """The place of a path in a text: of the key for a member, of the value for an item.
+    """The place of a path in a text that loads: of the key for a member, of the value for an item.
 
     A path that the text does not have is answered without a line.
     """
-    offset = _offset(text, path)
+    offset = _offsets(text).get(path)
     if offset is None:
         return Place(pointer(path))
     return _at(text, offset, pointer(path))
@@ -113,49 +113,29 @@ def _place_of_duplicate(text: str, key: str) -> Place | None:
     return None
 
 
-def _offset(text: str, path: Path) -> int | None:
-    """Where the key or item of a path starts, in a text that loads as JSON."""
-    tokens = _TOKEN.finditer(text)
-    value: re.Match[str] | None = next(tokens)
-    found = value
-    for step in path:
-        if value is None or value[0] != ("[" if isinstance(step, int) else "{"):
-            return None
-        found, value = _item(tokens, step) if isinstance(step, int) else _member(tokens, step)
-    return None if found is None else found.start()
-
-
-_Found = tuple[re.Match[str] | None, re.Match[str] | None]
-
-
-def _member(tokens: Iterator[re.Match[str]], key: str) -> _Found:
-    """The tokens of a member's key and of its value's start; the object's brace has just been read."""
-    while (name := next(tokens))[0] != "}":
-        next(tokens)  # the colon
-        value = next(tokens)
-        if json.loads(name[0]) == key:
-            return name, value
-        _skip(tokens, value)
-        if next(tokens)[0] == "}":
-            break
-    return None, None
-
-
-def _item(tokens: Iterator[re.Match[str]], index: int) -> _Found:
-    while (value := next(tokens))[0] != "]":
-        if index == 0:
-            return value, value
-        index -= 1
-        _skip(tokens, value)
-        if next(tokens)[0] == "]":
-            break
-    return None, None
-
-
-def _skip(tokens: Iterator[re.Match[str]], value: re.Match[str]) -> None:
-    depth = _STEP.get(value[0], 0)
-    while depth > 0:
-        depth += _STEP.get(next(tokens)[0], 0)
-
-
-_STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
+@lru_cache(maxsize=4)
+def _offsets(text: str) -> dict[Path, int]:
+    """Where each key and item of a JSON text starts. One scan serves all findings of a comparison."""
+    offsets: dict[Path, int] = {}
+    path: list[str | int] = []
+    expects_key = False
+    for token in _TOKEN.finditer(text):
+        symbol = token[0]
+        if symbol in "}]":
+            path.pop()
+            expects_key = False
+        elif symbol == ",":
+            if isinstance(path[-1], int):
+                path[-1] += 1
+            else:
+                expects_key = True
+        elif expects_key:
+            path[-1] = json.loads(symbol)
+            expects_key = False
+            offsets[tuple(path)] = token.start()
+        elif symbol != ":":
+            offsets.setdefault(tuple(path), token.start())
+            if symbol in "{[":
+                path.append("" if symbol == "{" else 0)
+                expects_key = symbol == "{"
+    return offsets

@@ -1,0 +1,16 @@
+"""Avro, the whole of its 1.12 specification, with the codec of `fastavro`."""
+
+from tallystick.formats.avro.codec import decode, encode
+from tallystick.formats.avro.identity import canonical_text, normal_form
+from tallystick.formats.avro.parse import parse
+from tallystick.formats.avro.validate import validate
+from tallystick.formats.format import Format
+
+FORMAT = Format(
+    parse=parse,
+    canonical_text=canonical_text,
+    normal_form=normal_form,
+    validate=validate,
+    encode=encode,
+    decode=decode,
+)
