@@ -71,4 +71,3 @@ class Finding:
             "now": self.now,
         }
         return {name: value for name, value in fields.items() if value is not None}
-

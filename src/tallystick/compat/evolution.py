@@ -7,7 +7,7 @@ from tallystick.compat import reading
 from tallystick.compat.options import DEFAULT_OPTIONS, Options
 from tallystick.compat.rules import type_change
 from tallystick.finding import Direction, Finding
-from tallystick.formats import Schema
+from tallystick.formats import Schema, is_same
 from tallystick.model.strategy import Strategy
 
 
@@ -26,6 +26,8 @@ def check(
 
     `history` is in the order of the versions. The first version of a subject always fits.
     """
+    if strategy is Strategy.ALWAYS_INCOMPATIBLE and any(is_same(r.schema, candidate) for r in history):
+        return []
     compared = history if strategy.is_transitive else history[-1:]
     return [
         finding.against(registered.version)

@@ -25,6 +25,8 @@ class Rule:
     has_witness: bool
     """Whether a value always exists that shows the break. Where not, the rule refuses what cannot be proven."""
     function: Callable[..., Any]
+    under: tuple[Strategy, ...] | None = None
+    """The strategies that ask this rule, where they do not follow from the readings that it breaks."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
@@ -32,11 +34,13 @@ class Rule:
     @property
     def strategies(self) -> tuple[Strategy, ...]:
         """The strategies that refuse what this rule finds."""
+        if self.under is not None:
+            return self.under
         return tuple(strategy for strategy in Strategy if strategy.directions & self.breaks)
 
     def finding(
         self,
-        direction: Direction,
+        direction: Direction | None,
         message: str,
         fix: str,
         *,
@@ -45,24 +49,27 @@ class Rule:
         was: str | None = None,
         now: str | None = None,
     ) -> Finding:
-        assert direction in self.breaks
-        return Finding(
-            rule=self.id, message=message, fix=fix, old=old, new=new, was=was, now=now, direction=direction
-        )
+        assert direction in self.breaks or (direction is None and not self.breaks)
+        return Finding(rule=self.id, message=message, fix=fix, old=old, new=new, was=was, now=now, direction=direction)
 
 
 CATALOGUE: dict[str, Rule] = {}
-"""Every rule by its id. Complete once `tallystick.compat.reading` has been imported."""
+"""The rules of the modules that are loaded. For all of them ask `tallystick.compat.rules.catalogue`."""
 
 
 def rule(
-    id_: str, sentence: str, *breaks: Direction, source: str, has_witness: bool = True
+    id_: str,
+    sentence: str,
+    *breaks: Direction,
+    source: str,
+    has_witness: bool = True,
+    under: tuple[Strategy, ...] | None = None,
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Enters a function in the catalogue."""
 
     def enter(function: Callable[..., Any]) -> Rule:
         assert id_ not in CATALOGUE, f"{id_} stands twice in the catalogue"
-        CATALOGUE[id_] = Rule(id_, sentence, frozenset(breaks), source, has_witness, function)
+        CATALOGUE[id_] = Rule(id_, sentence, frozenset(breaks), source, has_witness, function, under)
         return CATALOGUE[id_]
 
     return enter

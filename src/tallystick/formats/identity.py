@@ -10,7 +10,9 @@ import json
 from uuid import UUID
 
 from tallystick.formats.catalogue import format_of
-from tallystick.model.definition import SchemaDefinition
+from tallystick.formats.format import Schema
+from tallystick.model.definition import Reference, SchemaDefinition
+from tallystick.model.schema_type import BYTES, NONE
 
 
 def identity(definition: SchemaDefinition) -> bytes:
@@ -29,3 +31,14 @@ def guid(definition: SchemaDefinition) -> UUID:
     # Version 8 is RFC 9562's form for "made by the application from a hash of its own choice".
     value = int.from_bytes(identity(definition)[:16]) & ~(0xF << 76) | (8 << 76)
     return UUID(int=value & ~(0b11 << 62) | (0b10 << 62))
+
+
+def is_same(a: Schema, b: Schema) -> bool:
+    """Whether two schemas are one and the same once parsed, as Pulsar's look-ups ask; properties do not count."""
+    return parsed_identity(a) == parsed_identity(b)
+
+
+def parsed_identity(schema: Schema) -> tuple[str, str, tuple[Reference, ...]]:
+    """What equal parsed schemas share. BYTES and NONE are two names of one type."""
+    kind = schema.definition.type
+    return (BYTES if kind == NONE else kind), format_of(kind).normal_form(schema), schema.definition.references

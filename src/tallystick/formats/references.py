@@ -6,7 +6,9 @@ from tallystick.errors import InvalidSchema
 from tallystick.model.definition import Reference, References, SchemaDefinition
 
 
-def dependencies_first(definition: SchemaDefinition, references: References) -> list[tuple[Reference, SchemaDefinition]]:
+def dependencies_first(
+    definition: SchemaDefinition, references: References
+) -> list[tuple[Reference, SchemaDefinition]]:
     """Everything the definition refers to, each after what it needs itself and each once per name.
 
     Raises `InvalidSchema` for a reference that is not in `references` and for a circle.
