@@ -1,0 +1,130 @@
+"""`tally check`: may a schema become the next version?"""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from tallystick.cli.faults import BadInput, Fault
+from tallystick.cli.terminal import Terminal, colour_option, show, terminal, write
+from tallystick.compat.options import OptionalProperties, Options
+from tallystick.errors import InvalidSchema, UnknownSchemaType
+from tallystick.model.schema_type import SchemaType
+from tallystick.model.strategy import Strategy
+
+if TYPE_CHECKING:
+    from tallystick.cli.report import Report
+
+FITS, DOES_NOT_FIT, BAD_INPUT = 0, 1, 2
+
+OUTPUTS = ("text", "json", "yaml", "github", "gitlab", "junit")
+
+
+def _schema_type(_context: click.Context, _parameter: click.Parameter, value: str | None) -> SchemaType | None:
+    if value is None:
+        return None
+    from tallystick.formats import format_of
+
+    wanted = SchemaType(value.upper().replace("-", "_"))
+    try:
+        format_of(wanted)
+    except (UnknownSchemaType, InvalidSchema) as e:
+        raise click.BadParameter(e.message) from e
+    return wanted
+
+
+@click.command(
+    short_help="Check whether a schema may become the next version.",
+    epilog="Exit codes: 0 fits, 1 does not fit, 2 bad input, 70 internal error.",
+)
+@click.argument("files", nargs=-1, required=True, metavar="[OLD]... NEW")
+@click.option(
+    "--strategy",
+    type=click.Choice([str(strategy) for strategy in Strategy], case_sensitive=False),
+    default=str(Strategy.BACKWARD),
+    show_default=True,
+    help="Which readings must hold.",
+)
+@click.option(
+    "--type",
+    "schema_type",
+    metavar="TYPE",
+    callback=_schema_type,
+    help="Schema type of all files: AVRO, JSON_SCHEMA, PROTOBUF, PULSAR_JSON … By default the ending tells it.",
+)
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="A schema that the files refer to, by its Avro name, its URI or its import path. It may use those before it.",
+)
+@click.option("--include", multiple=True, metavar="DIR", help="A folder where .proto imports are looked for.")
+@click.option(
+    "--optional-properties",
+    type=click.Choice([str(choice) for choice in OptionalProperties]),
+    default=str(OptionalProperties.STRICT),
+    show_default=True,
+    help="JSON Schema: whether a new optional property counts as one that old records may hold otherwise.",
+)
+@click.option(
+    "--output",
+    type=click.Choice(OUTPUTS),
+    default="text",
+    show_default=True,
+    help="How to show the answer.",
+)
+@click.option("--diff/--no-diff", default=True, help="Text: with or without the list of changes.")
+@click.option("--all", "show_all", is_flag=True, help="Text: show every finding and change of a long list.")
+@colour_option
+def check(
+    files: tuple[str, ...],
+    strategy: str,
+    schema_type: SchemaType | None,
+    references: tuple[str, ...],
+    include: tuple[str, ...],
+    optional_properties: str,
+    output: str,
+    diff: bool,
+    show_all: bool,
+    colour: str,
+) -> int:
+    """Check whether NEW may follow the OLD versions, which are given oldest first.
+
+    With NEW alone: check whether it is a valid schema. A file named "-" is standard input.
+
+    \b
+    tally check order-v1.avsc order-v2.avsc
+    tally check order-v1.avsc order-v2.avsc order-v3.avsc --strategy FULL_TRANSITIVE
+    git show main:order.proto | tally check - order.proto --output github
+    """
+    from tallystick.cli.evaluation import evaluate, load
+
+    options = Options(OptionalProperties(optional_properties))
+    try:
+        loaded = load(files, schema_type, references, include)
+        report = evaluate(loaded, Strategy(strategy.upper()), options)
+    except BadInput as e:
+        _show_fault(e.fault, output, terminal(colour, sys.stderr))
+        return BAD_INPUT
+    _show(report, output, terminal(colour, sys.stdout), diff, show_all)
+    return FITS if report.fits else DOES_NOT_FIT
+
+
+def _show(report: "Report", output: str, target: Terminal, diff: bool, show_all: bool) -> None:
+    from tallystick.cli.output import document, text
+
+    if output != "text":
+        write(document(output, report))
+        return
+    limit = None if show_all else text.LIMIT
+    show(text.render(report, width=target.width, diff=diff, limit=limit), target, sys.stdout)
+
+
+def _show_fault(fault: Fault, output: str, target: Terminal) -> None:
+    """For people on standard error; programs find it in their format as well."""
+    from tallystick.cli.output import document, text
+
+    show(text.fault_lines(fault, target.width), target, sys.stderr)
+    if output != "text":
+        write(document(output, fault))

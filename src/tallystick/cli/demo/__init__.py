@@ -1,0 +1,1 @@
+"""`tally demo` and its schemas."""

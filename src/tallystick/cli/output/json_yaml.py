@@ -1,0 +1,64 @@
+"""JSON and YAML: the same object in two spellings. Its keys are stable; new ones may be added.
+
+fits           whether the candidate may become the next version
+strategy       as asked for
+type           the candidate's schema type
+candidate      its file
+compared_with  [{version, file}]: the versions that the strategy looks at
+findings       every finding (see `Finding.as_dict`) with `old_file` and `new_file`
+changes        what changed since the last version given (see `Change.as_dict`)
+error          only where there is no answer: {code, message, fix, file, place}; `fits` is false then
+"""
+
+import json
+
+from tallystick.cli.faults import Fault
+from tallystick.cli.report import Report
+from tallystick.finding import Finding
+
+
+def as_dict(answer: Report | Fault) -> dict[str, object]:
+    return _fault(answer) if isinstance(answer, Fault) else _report(answer)
+
+
+def _report(report: Report) -> dict[str, object]:
+    return {
+        "fits": report.fits,
+        "strategy": str(report.strategy),
+        "type": str(report.candidate.definition.type),
+        "candidate": report.candidate.name,
+        "compared_with": [{"version": v.number, "file": v.file.name} for v in report.compared],
+        "findings": [_finding(report, finding) for finding in report.findings],
+        "changes": [change.as_dict() for change in report.changes],
+    }
+
+
+def _finding(report: Report, finding: Finding) -> dict[str, object]:
+    old = report.old_file(finding)
+    files = {"old_file": old.name} if old is not None else {}
+    return finding.as_dict() | files | {"new_file": report.candidate.name}
+
+
+def _fault(fault: Fault) -> dict[str, object]:
+    return {"fits": False, "findings": [], "changes": [], "error": fault.as_dict()}
+
+
+def as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def as_yaml(value: object) -> str:
+    import yaml
+
+    return str(yaml.dump(value, Dumper=_plain(), sort_keys=False, allow_unicode=True, width=100)).rstrip("\n")
+
+
+def _plain() -> type:
+    """A dumper without anchors: a place that stands twice is written twice."""
+    import yaml
+
+    class Plain(yaml.SafeDumper):
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    return Plain
