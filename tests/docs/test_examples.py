@@ -1,0 +1,126 @@
+"""Every command in README and docs does what its page says."""
+
+from collections.abc import Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools.examples import (
+    NOT_RUN,
+    ROOT,
+    Command,
+    File,
+    Result,
+    examples,
+    pages,
+    rewritten,
+    run,
+    unnamed_languages,
+    unshown_failures,
+)
+
+each_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@each_page
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    text = page.read_text()
+    results = run(text, tmp_path)
+    assert len(results) == sum(isinstance(one, Command) and one.runs for one in examples(text))
+    assert "".join(_difference(result) for result in results if not result.is_as_told) == ""
+    assert unshown_failures(results) == []
+
+
+@each_page
+def test_every_other_block_is_a_file(page: Path) -> None:
+    assert unnamed_languages(page.read_text()) <= {"console", "text"}
+
+
+@each_page
+def test_commands_in_ci_files_are_run_on_their_page(page: Path) -> None:
+    assert _in_ci_files(page) - _shown(page) - set(NOT_RUN) == set()
+
+
+def test_every_command_that_is_not_run_stands_somewhere() -> None:
+    assert set(NOT_RUN) - set().union(*(_shown(page) | _in_ci_files(page) for page in pages())) == set()
+
+
+PAGE = """
+Save this as `a/word.txt`:
+
+```text
+tally
+```
+
+```console
+$ cat a/word.txt
+tally
+$ printf 'one\\ntwo 2\\nthree\\n'
+…
+two …
+three
+$ cat <<EOF
+> two lines
+> EOF
+two lines
+$ (exit 3)
+$ echo $?
+3
+```
+"""
+
+
+def test_a_page_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    results = run(PAGE, tmp_path)
+    assert [result.is_as_told for result in results] == [True] * 5
+    assert [result.status for result in results] == [0, 0, 0, 3, 0]
+    assert unshown_failures(results) == []
+    assert rewritten(PAGE, results) == PAGE
+
+
+@pytest.mark.parametrize(
+    ("was", "now"), [("tally\n$", "tallies\n$"), ("three\n", "four\n"), ("\n3\n", "\n0\n"), ("two …\n", "two …\n2\n")]
+)
+def test_a_page_that_tells_something_else_is_found_and_can_be_mended(tmp_path: Path, was: str, now: str) -> None:
+    assert was in PAGE
+    wrong = PAGE.replace(was, now)
+    results = run(wrong, tmp_path)
+    assert [result.is_as_told for result in results].count(False) == 1
+    mended = rewritten(wrong, results)
+    assert mended in (PAGE, PAGE.replace("…\ntwo …\n", "one\ntwo 2\n"))
+
+
+def test_a_failure_without_its_exit_code_is_found(tmp_path: Path) -> None:
+    results = run("```console\n$ false\n$ true\n```\n", tmp_path)
+    assert unshown_failures(results) == ["false"]
+
+
+def _difference(result: Result) -> str:
+    told, printed = result.command.output, result.output
+    lines = unified_diff(told.splitlines(True), printed.splitlines(True), "the page", "the command")
+    return f"$ {result.command.text}\n{''.join(lines)}\n"
+
+
+def _shown(page: Path) -> set[str]:
+    return {one.text for one in examples(page.read_text()) if isinstance(one, Command)}
+
+
+def _in_ci_files(page: Path) -> set[str]:
+    files = [one for one in examples(page.read_text()) if isinstance(one, File)]
+    values = [yaml.safe_load(file.text) for file in files if file.name.endswith((".yml", ".yaml"))]
+    return {command for value in values for command in _commands_in(value)}
+
+
+def _commands_in(value: Any, key: str = "") -> Iterator[str]:
+    """The lines of every `run`, `script` and `before_script` in a CI file."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _commands_in(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _commands_in(inner, key)
+    elif key in {"run", "script", "before_script"}:
+        yield from str(value).strip().splitlines()

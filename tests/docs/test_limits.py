@@ -1,0 +1,35 @@
+"""The table of limits says what the code enforces."""
+
+import re
+
+from tallystick.cli.sources import MAX_BYTES
+from tallystick.formats.avro.defaults import MAX_SIZE
+from tallystick.formats.avro.payload_limits import MAX_EMPTY_ITEMS, MAX_VALUE_DEPTH
+from tallystick.formats.avro.validate import MAX_DIGITS
+from tallystick.formats.json_schema.in_place import MAX_STEPS
+from tallystick.formats.json_source import MAX_DEPTH
+from tallystick.formats.key_value.source import MAX_NESTING
+from tallystick.formats.protobuf.parse import MAX_TEXT_LENGTH
+from tallystick.formats.protobuf.protoc import TIME_LIMIT_S
+from tallystick.formats.protobuf.validate import MAX_DEPTH as MAX_MESSAGE_DEPTH
+from tallystick.formats.pulsar_json.depth import MAX_VALUE_DEPTH as MAX_JSON_DEPTH
+from tools.examples import ROOT
+
+
+def test_limits_are_those_of_the_code() -> None:
+    page = (ROOT / "docs/reference/schema-types.md").read_text()
+    rows = re.findall(r"^\| (.+) \| ([\d,]+) \|$", page.partition("## Limits")[2], re.MULTILINE)
+    assert {limit: int(value.replace(",", "")) for limit, value in rows} == {
+        "size of one file, MiB": MAX_BYTES // 2**20,
+        "nesting of one JSON text, levels": MAX_DEPTH,
+        "KEY_VALUE within KEY_VALUE, levels": MAX_NESTING,
+        "values that one Avro default stands for": MAX_SIZE,
+        "references and combinators between a JSON value and a keyword about it": MAX_STEPS,
+        "length of one Protobuf definition, characters": MAX_TEXT_LENGTH,
+        "time that protoc may take for one definition, seconds": TIME_LIMIT_S,
+        "nesting of one Avro value, levels": MAX_VALUE_DEPTH,
+        "nesting of one PULSAR_JSON value, levels": MAX_JSON_DEPTH,
+        "nesting of one Protobuf value, levels": MAX_MESSAGE_DEPTH,
+        "digits of one Avro decimal": MAX_DIGITS,
+        "items without bytes in one Avro payload": MAX_EMPTY_ITEMS,
+    }
