@@ -23,9 +23,7 @@ from tallystick.model.schema_type import JSON_SCHEMA
 LENIENT = Options(OptionalProperties.LENIENT)
 Json = Any
 
-PROVEN = settings(
-    max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+PROVEN = settings(max_examples=settings().max_examples * 3 // 2, suppress_health_check=list(HealthCheck))
 
 SEEDS = st.integers(0, 2**32)
 
@@ -361,7 +359,7 @@ def _canonical(schema: JsonSchema) -> jsonschema_rs.CanonicalSchema:
     return jsonschema_rs.canonicalize(schema.source.value, validate_formats=False, offline=True)
 
 
-@settings(PROVEN, max_examples=40)
+@settings(PROVEN, max_examples=max(10, settings().max_examples * 2 // 5))
 @given(st.sampled_from([schema for choices in SIMPLE.values() for schema in choices]), st.data())
 def test_values_of_another_generator_are_valid_and_survive_the_codec(schema: Json, data: st.DataObject) -> None:
     parsed = _parsed(schema)

@@ -6,6 +6,7 @@ tuple of keys and indexes.
 
 import json
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -68,8 +69,8 @@ class _DuplicateKey(ValueError):
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _DuplicateKey(next(key for i, key in enumerate(keys) if key in keys[:i]))
+        times = Counter(key for key, _ in pairs)
+        raise _DuplicateKey(next(key for key, count in times.items() if count > 1))
     return found
 
 

@@ -19,6 +19,7 @@ from tallystick.formats.avro.types import (
     Record,
     Union,
     describe,
+    enumerated,
 )
 
 
@@ -87,7 +88,7 @@ def _changes_of(pair: _Pair, inner: list[_Pair]) -> Iterator[Change]:
         elif isinstance(old, Enum):
             yield from _enum_changes(pair.named())
         elif isinstance(old, Fixed) and isinstance(new, Fixed) and (old.size, old.logical) != (new.size, new.logical):
-            yield pair.change(ChangeKind.CHANGED, pair.what, describe(old), describe(new))
+            yield pair.named().change(ChangeKind.CHANGED, pair.named().what, describe(old), describe(new))
     elif isinstance(old, Array):
         inner.append(_part(pair, "items"))
     elif isinstance(old, Map):
@@ -141,7 +142,7 @@ def _record_changes(pair: _Pair, inner: list[_Pair]) -> Iterator[Change]:
             yield pair.change(ChangeKind.REMOVED, _field(name, old), was=_text(old.by_name[name]), old=at)
     order = [name for name in new.by_name if name in old.by_name]
     if order != [name for name in old.by_name if name in new.by_name]:
-        was, now = (", ".join(f.name for f in record.fields) for record in (old, new))
+        was, now = (enumerated([f.name for f in record.fields]) for record in (old, new))
         yield pair.change(ChangeKind.CHANGED, f"order of the fields of record `{new.name}`", was, now)
 
 
@@ -164,37 +165,58 @@ def _field_changes(pair: _Pair, old: Field, new: Field, inner: list[_Pair]) -> I
 
 def _enum_changes(pair: _Pair) -> Iterator[Change]:
     old, new = pair.old, pair.new
+    before, after = set(old.symbols), set(new.symbols)
     for i, symbol in enumerate(new.symbols):
-        if symbol not in old.symbols:
+        if symbol not in before:
             what = f"symbol `{symbol}` of {pair.what}"
             yield pair.change(ChangeKind.ADDED, what, now=symbol, new=("symbols", i))
     for i, symbol in enumerate(old.symbols):
-        if symbol not in new.symbols:
+        if symbol not in after:
             what = f"symbol `{symbol}` of {pair.what}"
             yield pair.change(ChangeKind.REMOVED, what, was=symbol, old=("symbols", i))
+    kept = [symbol for symbol in new.symbols if symbol in before]
+    if kept != [symbol for symbol in old.symbols if symbol in after]:
+        was, now = enumerated(old.symbols), enumerated(new.symbols)
+        yield pair.change(
+            ChangeKind.CHANGED, f"order of the symbols of {pair.what}", was, now, ("symbols",), ("symbols",)
+        )
     if old.default != new.default:
         yield _attribute(pair, "default", old.default, new.default)
 
 
 def _union_changes(pair: _Pair, inner: list[_Pair]) -> Iterator[Change]:
     old, new = _branches(pair.old), _branches(pair.new)
+    common = {tag for tag in new if tag in old and _is_readable_both_ways(old[tag][0], new[tag][0])}
+    for tag in (tag for tag in new if tag in common):
+        spots = pair.old_spot.step(*old[tag][1]), pair.new_spot.step(*new[tag][1])
+        inner.append(pair.inner(old[tag][0], new[tag][0], *spots, pair.what))
+    if not common or isinstance(pair.old, Union) != isinstance(pair.new, Union):
+        yield _type_change(pair)
+    else:
+        yield from _branch_changes(pair, common)
+    if list(old) != list(new) and set(old) == set(new):
+        what = f"order of the union of {pair.what}"
+        yield pair.change(ChangeKind.CHANGED, what, describe(pair.old), describe(pair.new))
+
+
+def _branch_changes(pair: _Pair, common: set[str]) -> Iterator[Change]:
+    old, new = _branches(pair.old), _branches(pair.new)
     for tag, (branch, steps) in new.items():
-        if tag in old:
+        if tag in old and tag not in common:
             was, old_steps = old[tag]
-            spots = pair.old_spot.step(*old_steps), pair.new_spot.step(*steps)
-            inner.append(pair.inner(was, branch, *spots, pair.what))
-        else:
+            what = f"{branch.kind} in the type of {pair.what}"
+            yield pair.change(ChangeKind.CHANGED, what, describe(was), describe(branch), old_steps, steps)
+        elif tag not in old:
             what = f"{describe(branch)} in the type of {pair.what}"
             yield pair.change(ChangeKind.ADDED, what, now=describe(branch), new=steps)
     for tag, (branch, steps) in old.items():
         if tag not in new:
             what = f"{describe(branch)} in the type of {pair.what}"
             yield pair.change(ChangeKind.REMOVED, what, was=describe(branch), old=steps)
-    if set(old) == set(new) and isinstance(pair.old, Union) != isinstance(pair.new, Union):
-        yield pair.change(ChangeKind.CHANGED, f"type of {pair.what}", describe(pair.old), describe(pair.new))
-    if list(old) != list(new) and set(old) == set(new):
-        what = f"order of the union of {pair.what}"
-        yield pair.change(ChangeKind.CHANGED, what, describe(pair.old), describe(pair.new))
+
+
+def _is_readable_both_ways(old: AvroType, new: AvroType) -> bool:
+    return resolution.matches(old, new) and resolution.matches(new, old)
 
 
 def _branches(type_: AvroType) -> dict[str, tuple[AvroType, tuple[int, ...]]]:

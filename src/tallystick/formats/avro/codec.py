@@ -4,7 +4,6 @@
 checked before they are written, and payloads of types that can nest without end are measured before they are read.
 """
 
-import json
 import struct
 from decimal import InvalidOperation
 from functools import lru_cache
@@ -36,6 +35,8 @@ from tallystick.formats.avro.types import (
 )
 from tallystick.formats.avro.validate import check_of, validate
 
+_WHOLE = "value"
+
 _NO_ROUNDING = 10**17
 """The precision that `fastavro` is told, as it rounds what is longer. Values are checked before they are written."""
 
@@ -62,7 +63,7 @@ def encode(schema: AvroSchema, value: object) -> bytes:
         raise InvalidRecord(f"the value does not fit its schema: {findings[0].message}", findings)
     choose = choice_of(schema.root)
     out = BytesIO()
-    fastavro.schemaless_writer(out, _prepared(schema.root), value if choose is None else choose(value))
+    fastavro.schemaless_writer(out, _prepared(schema.root), {_WHOLE: value if choose is None else choose(value)})
     return out.getvalue()
 
 
@@ -74,12 +75,12 @@ def decode(schema: AvroSchema, payload: bytes, reader: AvroSchema | None = None)
         _refuse(problem, payload)
     stream = BytesIO(payload)
     try:
-        value = fastavro.schemaless_reader(stream, _prepared(root), None if target is root else _prepared(target))
+        whole: Any = fastavro.schemaless_reader(stream, _prepared(root), None if target is root else _prepared(target))
     except _UNREADABLE as e:
         _refuse(f"the payload cannot be read: {_reason(e)}", payload, e)
     if stream.tell() != len(payload):
         _refuse(f"{len(payload) - stream.tell()} bytes are left over after the value", payload)
-    return _unshared(value) if target is not root and _shares_defaults(target) else value
+    return _unshared(whole[_WHOLE]) if target is not root and _shares_defaults(target) else whole[_WHOLE]
 
 
 def _reason(error: Exception) -> str:
@@ -101,9 +102,13 @@ def _refuse(reason: str, payload: bytes, cause: Exception | None = None) -> NoRe
 
 @lru_cache(maxsize=4096)
 def _prepared(root: AvroType) -> Any:
-    """A type as `fastavro` wants it, with defaults as Python values."""
+    """A type as `fastavro` wants it, with defaults as Python values.
+
+    It stands as the only field of a record, which takes no bytes: `fastavro` parses anything else anew for each value.
+    """
     named: dict[str, Any] = {}
-    parsed = fastavro.parse_schema(_as_json(root, {}), named)
+    whole = {"type": "record", "name": _WHOLE, "fields": [{"name": _WHOLE, "type": _as_json(root, {})}]}
+    parsed = fastavro.parse_schema(whole, named)
     defaults = Defaults()
     for type_ in _records(root):
         for field, target in zip(type_.fields, named[qualified(type_.name)]["fields"], strict=True):
@@ -140,8 +145,7 @@ def _heading(type_: Named) -> dict[str, Any]:
 
 
 def _field(field: Field, written: dict[str, AvroType]) -> dict[str, Any]:
-    extra = {} if field.default is None else {"default": json.loads(field.default)}
-    return {"name": field.name, "type": _as_json(field.type, written), "aliases": list(field.aliases), **extra}
+    return {"name": field.name, "type": _as_json(field.type, written), "aliases": list(field.aliases)}
 
 
 def _logical(type_: Primitive | Fixed) -> dict[str, Any]:

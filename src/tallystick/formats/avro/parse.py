@@ -318,7 +318,10 @@ class _Parser:
 
 
 def _primitive(kind: str, logical: Logical | None) -> _Node:
-    return _interned_node(("primitive", kind, logical), Primitive(kind, logical))
+    return _PLAIN[kind] if logical is None else _interned_node(("primitive", kind, logical), Primitive(kind, logical))
+
+
+_PLAIN = {kind: _interned_node(("primitive", kind, None), Primitive(kind)) for kind in names.PRIMITIVES}
 
 
 def _logical(raw: dict[str, Any], kind: str, size: int | None) -> Logical | None:

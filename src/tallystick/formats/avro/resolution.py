@@ -3,7 +3,21 @@
 These are the facts of the specification only. What follows for the user is in the rules.
 """
 
-from tallystick.formats.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Named, Record, Union, unqualified
+from functools import lru_cache
+
+from tallystick.formats.avro.types import (
+    Array,
+    AvroType,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Primitive,
+    Record,
+    Union,
+    unqualified,
+)
 
 _PROMOTIONS = {
     "int": ("long", "float", "double"),
@@ -39,8 +53,36 @@ def matches(reader: AvroType, writer: AvroType) -> bool:
 
 
 def branch_for(reader: Union, writer: AvroType) -> int | None:
-    """The branch of the reader's union that takes what the writer's type wrote: the first that matches."""
-    return next((i for i, branch in enumerate(reader.branches) if matches(branch, writer)), None)
+    """The branch of the reader's union that takes what the writer's type wrote: the first that matches.
+
+    A primitive goes to the branch of its own type where there is one. By the letter an int would go to a long that
+    stands before it, which holds the same values but may have another logical type.
+    """
+    candidates = _candidates(reader, writer)
+    if isinstance(writer, Primitive):
+        same = next((i for i in candidates if reader.branches[i].kind == writer.kind), None)
+        if same is not None:
+            return same
+    return next((i for i in candidates if matches(reader.branches[i], writer)), None)
+
+
+def _candidates(reader: Union, writer: AvroType) -> list[int]:
+    """The branches worth a look. Named ones are found by name: a union may hold thousands of records."""
+    unnamed, by_name = _branches(reader)
+    if not isinstance(writer, Named):
+        return unnamed
+    return sorted({*by_name.get(unqualified(writer.name), ()), *by_name.get(f"alias {writer.name}", ())})
+
+
+@lru_cache(maxsize=256)
+def _branches(union: Union) -> tuple[list[int], dict[str, list[int]]]:
+    unnamed = [i for i, branch in enumerate(union.branches) if not isinstance(branch, Named)]
+    by_name: dict[str, list[int]] = {}
+    for i, branch in enumerate(union.branches):
+        if isinstance(branch, Named):
+            for key in (unqualified(branch.name), *(f"alias {alias}" for alias in branch.aliases)):
+                by_name.setdefault(key, []).append(i)
+    return unnamed, by_name
 
 
 def source_of(field: Field, reader: Record, writer: Record) -> str | None:

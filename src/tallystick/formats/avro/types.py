@@ -5,7 +5,7 @@ one identity test for each field that did not change. Nothing depends on it but 
 equal types.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -114,6 +114,12 @@ def unqualified(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+def enumerated(texts: Sequence[str]) -> str:
+    """The texts joined by commas, as many as people read."""
+    shown = list(texts) if len(texts) <= 12 else [*texts[:10], f"… ({len(texts)} in all)"]
+    return ", ".join(shown)
+
+
 def describe(type_: AvroType) -> str:
     """A type in a few words: "array of record shop.Line"."""
     match type_:
@@ -122,7 +128,7 @@ def describe(type_: AvroType) -> str:
         case Map(values=values):
             return f"map of {describe(values)}"
         case Union(branches=branches):
-            return f"union of {', '.join(_outline(branch) for branch in branches)}" if branches else "empty union"
+            return f"union of {enumerated([_outline(branch) for branch in branches])}" if branches else "empty union"
     return _outline(type_)
 
 

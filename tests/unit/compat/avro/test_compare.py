@@ -93,3 +93,17 @@ def test_records_that_hold_each_other_many_times_are_compared_once() -> None:
         return record("All", *fields)
 
     assert [finding.rule for finding in findings(web("long"), web("int"), BACKWARD)] == ["AVRO_TYPE_NARROWED"]
+
+
+def test_wide_records_and_unions_are_compared_in_the_time_that_their_texts_take() -> None:
+    old, new = (record("Wide", *((f"{letter}{i}", "int") for i in range(3_000))) for letter in "ab")
+    assert len(findings(old, new, BACKWARD)) == 3_000
+    ints, longs = ([record(f"R{i}", ("v", kind)) for i in range(3_000)] for kind in ("int", "long"))
+    assert len(findings(ints, longs, FORWARD)) == 3_000
+    assert findings(ints, longs, BACKWARD) == []
+
+
+def test_long_lists_are_cut_in_what_is_said() -> None:
+    [finding] = findings(enum("State", *(f"S{i}" for i in range(50))), enum("State", "A"), BACKWARD)
+    assert finding.was == "S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, … (50 in all)"
+    assert "`S9`, … (50 in all) are removed" in finding.message

@@ -6,7 +6,7 @@ from tallystick.compat.rule import BACKWARD, FORWARD, Rule, rule
 from tallystick.compat.rules.avro.pair import RESOLUTION, Pair
 from tallystick.finding import Finding
 from tallystick.formats.avro.places import Spot
-from tallystick.formats.avro.types import Enum, Fixed
+from tallystick.formats.avro.types import Enum, Fixed, enumerated
 
 
 @rule(
@@ -92,21 +92,21 @@ def _unknown_symbols(pair: Pair) -> list[str]:
 
 
 def _symbols_finding(pair: Pair, violated: Rule, message: str, fix: str) -> Finding:
+    first_unknown = pair.writer.symbols.index(_unknown_symbols(pair)[0])
     return pair.finding(
         violated,
         message,
         fix,
         reader=Spot(pair.reader.name, ("symbols",)),
-        writer=Spot(pair.writer.name, ("symbols",)),
-        was=", ".join(pair.old.symbols),
-        now=", ".join(pair.new.symbols),
+        writer=Spot(pair.writer.name, ("symbols", first_unknown)),
+        was=enumerated(pair.old.symbols),
+        now=enumerated(pair.new.symbols),
     )
 
 
 def _symbols(symbols: list[str]) -> str:
-    return (
-        f"symbol `{symbols[0]}` is" if len(symbols) == 1 else "symbols " + ", ".join(f"`{s}`" for s in symbols) + " are"
-    )
+    quoted = [f"`{symbol}`" for symbol in symbols]
+    return f"symbol {quoted[0]} is" if len(quoted) == 1 else f"symbols {enumerated(quoted)} are"
 
 
 def _it(symbols: list[str]) -> str:

@@ -28,28 +28,34 @@ def _field_text(field: Field) -> str:
     source=f"{RESOLUTION}, records",
 )
 def field_added_needs_default(pair: Pair) -> Iterator[Finding]:
-    for field in _unread(pair):
+    unread = _unread(pair)
+    gone = _gone_by_type(pair) if unread else {}
+    for field in unread:
         spot = pair.reader_spot.step("fields", pair.reader.index[field.name])
         yield pair.finding(
             field_added_needs_default,
             f"field `{field.name}` of record `{pair.reader.name}` is new and has no default, so records written "
             "without it cannot be read",
-            _default_or_alias(pair, field),
+            _default_or_alias(field, gone.get(describe(field.type), [])),
             reader=spot,
             was="no such field",
             now=_field_text(field),
         )
 
 
-def _default_or_alias(pair: Pair, field: Field) -> str:
+def _gone_by_type(pair: Pair) -> dict[str, list[str]]:
+    """The names that only the writer has, by the descriptions of their types."""
+    gone: dict[str, list[str]] = {}
+    for field in pair.writer.fields:
+        if field.name not in pair.reader.by_name:
+            gone.setdefault(describe(field.type), []).append(field.name)
+    return gone
+
+
+def _default_or_alias(field: Field, gone: list[str]) -> str:
     fix = f"give `{field.name}` a default, for example {_default_example(field.type)}"
-    renamed = [
-        gone
-        for gone in pair.writer.fields
-        if gone.name not in {*pair.reader.by_name, *field.aliases} and describe(gone.type) == describe(field.type)
-    ]
-    if len(renamed) == 1:
-        fix += f'; or, if it is `{renamed[0].name}` under a new name, add "aliases": ["{renamed[0].name}"] to it'
+    if len(gone) == 1 and gone[0] not in field.aliases:
+        fix += f'; or, if it is `{gone[0]}` under a new name, add "aliases": ["{gone[0]}"] to it'
     return fix
 
 
