@@ -1,0 +1,1 @@
+"""Where the registry keeps its schemas: SQLite in a folder, or PostgreSQL."""

@@ -1,0 +1,61 @@
+"""The journal in SQL: the audit log, and the events that tell others of a change."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, insert, select
+
+from tallystick.model.subject import Subject
+from tallystick.registry.ports import Entry
+from tallystick.stores.rows import aware
+from tallystick.stores.statements import next_number
+from tallystick.stores.tables import counters, journal
+
+_COUNTER = "journal"  # no namespace: those have a slash
+
+_INSERT = insert(journal)
+_AFTER = select(journal).where(journal.c.id > bindparam("id")).order_by(journal.c.id).limit(bindparam("limit"))
+_LAST = select(counters.c.last).where(counters.c.name == _COUNTER)
+
+
+class SqlJournal:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def write(self, entry: Entry) -> None:
+        # The counter's row is locked until the change commits, so entries become visible in the order of their ids
+        # and whoever reads on from the last one misses none.
+        number = next_number(self._connection, _COUNTER)
+        self._connection.execute(_INSERT, {**_row(entry), "id": number})
+
+    def after(self, id_: int, limit: int) -> Sequence[Entry]:
+        return [_entry(row) for row in self._connection.execute(_AFTER, {"id": id_, "limit": limit})]
+
+    def last(self) -> int:
+        return self._connection.execute(_LAST).scalar() or 0
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    subject = entry.subject
+    return {
+        "kind": entry.kind,
+        "namespace": subject and subject.namespace,
+        "subject": subject and subject.name,
+        "data": entry.data,
+        "principal": entry.principal,
+        "address": entry.address,
+        "at": entry.at,
+    }
+
+
+def _entry(row: Row[Any]) -> Entry:
+    subject = None if row.subject is None else Subject(row.namespace, row.subject)
+    return Entry(
+        id=row.id,
+        kind=row.kind,
+        subject=subject,
+        data=row.data,
+        principal=row.principal,
+        address=row.address,
+        at=aware(row.at),
+    )

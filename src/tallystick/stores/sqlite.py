@@ -1,0 +1,127 @@
+"""SQLite: the default, one file in the data folder.
+
+One thread writes. It takes all changes that wait at that moment into one transaction, each in a savepoint of its
+own, and answers them after the one commit: the cost of making it durable is shared by whoever came together.
+"""
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import OperationalError
+
+from tallystick.errors import Unavailable
+from tallystick.registry.ports import Transaction
+from tallystick.stores.migrations import migrate
+from tallystick.stores.transaction import SqlTransaction
+
+T = TypeVar("T")
+_Work = tuple[Callable[[Transaction], Any], "Future[Any]"]
+
+_MOST_IN_ONE_COMMIT = 64
+_BUSY_MS = 10_000
+
+
+class SqliteStore:
+    def __init__(self, path: Path, readers: int = 8) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._engine = create_engine(
+            f"sqlite:///{path}", pool_size=readers + 1, max_overflow=16, connect_args={"check_same_thread": False}
+        )
+        event.listen(self._engine, "connect", _set_up)
+        event.listen(self._engine, "begin", _begin)
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._is_closed = False
+        try:
+            self._writing = self._engine.connect().execution_options(tallystick_writes=True)
+            with self._writing.begin():
+                migrate(self._writing)
+        except OperationalError as e:
+            raise Unavailable(f"cannot open {path}: {e.orig}") from e
+        self._writer = threading.Thread(target=self._write, name="tallystick-sqlite-writer", daemon=True)
+        self._writer.start()
+
+    def change(self, function: Callable[[Transaction], T]) -> T:
+        if self._is_closed:
+            raise Unavailable("the store is closed")
+        done: Future[T] = Future()
+        self._queue.put((function, done))
+        return done.result()
+
+    def read(self, function: Callable[[Transaction], T]) -> T:
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                return function(SqlTransaction(connection, is_change=False))
+        except OperationalError as e:
+            raise Unavailable(f"the store does not answer: {e.orig}") from e
+
+    def close(self) -> None:
+        """Finishes what has been asked for, then closes."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._queue.put(None)
+            self._writer.join()
+            self._writing.close()
+            self._engine.dispose()
+
+    def _write(self) -> None:
+        while (first := self._queue.get()) is not None:
+            together = [first]
+            while len(together) < _MOST_IN_ONE_COMMIT and not self._queue.empty():
+                following = self._queue.get()
+                if following is None:
+                    self._queue.put(None)
+                    break
+                together.append(following)
+            self._commit(together)
+
+    def _commit(self, together: list[_Work]) -> None:
+        answers: list[tuple[Future[Any], Any, BaseException | None]] = []
+        try:
+            with self._writing.begin():
+                for function, done in together:
+                    answers.append((done, *_run(self._writing, function)))
+        except OperationalError as e:
+            error = Unavailable(f"the store does not answer: {e.orig}")
+            error.__cause__ = e
+            answers = [(done, None, error) for _, done in together]
+        for done, result, failure in answers:
+            if failure is None:
+                done.set_result(result)
+            else:
+                done.set_exception(failure)
+
+
+def _run(connection: Connection, function: Callable[[Transaction], Any]) -> tuple[Any, BaseException | None]:
+    """A change in its own savepoint: one that fails takes nothing of the others with it."""
+    # Straight to the driver: there are two of these for every change, and there is nothing to translate.
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    driver.execute("SAVEPOINT one_change")
+    try:
+        result = function(SqlTransaction(connection, is_change=True))
+    except OperationalError:
+        raise
+    except Exception as failure:  # noqa: BLE001  # handed to whoever asked for the change
+        driver.execute("ROLLBACK TO one_change")
+        driver.execute("RELEASE one_change")
+        return None, failure
+    driver.execute("RELEASE one_change")
+    return result, None
+
+
+def _set_up(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by us, not by the driver
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("tallystick_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
