@@ -10,6 +10,8 @@ import click
 from tallystick.cli.check import BAD_INPUT, check
 from tallystick.cli.demo.story import demo
 from tallystick.cli.rules import rules
+from tallystick.cli.schema import schema
+from tallystick.cli.serve import secret, serve
 from tallystick.cli.terminal import tolerate_every_character
 from tallystick.errors import TallystickError
 
@@ -62,11 +64,12 @@ def tally(debug: bool) -> None:
       0   it fits, or the command did what it was asked to
       1   it does not fit
       2   bad input: arguments, files or schemas that cannot be used
+      3   the registry does not answer
       70  internal error
     """
 
 
-for command in (check, demo, rules):
+for command in (check, demo, rules, schema, secret, serve):
     tally.add_command(command)
 
 

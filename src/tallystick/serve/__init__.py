@@ -1,0 +1,1 @@
+"""The one process of `tally serve`: store, registry and HTTP put together."""

@@ -1,0 +1,1 @@
+"""HTTP: three dialects over one registry, and what operators need around them."""
