@@ -5,8 +5,19 @@ TallystickError
 │   ├── InvalidSchema       a definition that cannot be parsed, with its place
 │   ├── UnknownSchemaType   no format is installed for this type
 │   ├── IncompatibleSchema  a schema that the strategy refuses, with findings
-│   └── InvalidRecord       a value or payload that does not fit its schema, with findings
+│   ├── InvalidRecord       a value or payload that does not fit its schema, with findings
+│   ├── InvalidArgument     a version, mode, strategy or other argument that is none
+│   ├── SchemaTooLarge      a definition above the limit
+│   ├── NotPermitted        the mode of the subject, namespace or server does not allow it
+│   ├── ReferenceExists     what other schemas refer to cannot be deleted
+│   ├── SchemaIdTaken       an import's id belongs to another definition
+│   ├── NamespaceNotEmpty   only an empty namespace can be deleted
+│   └── Unsupported         the registry, broker or format that is asked has no such thing
 ├── NotFound                what was asked for does not exist
+│   ├── NamespaceNotFound, SubjectNotFound, VersionNotFound, SchemaNotFound, SettingsNotFound
+│   └── AlreadyDeleted, NotDeletedYet    soft and permanent deletion in the wrong order
+├── Unauthenticated         nobody, or nobody known, asks
+├── Forbidden               somebody known asks, and may not
 └── Unavailable             a store, broker or registry does not answer; worth a retry
 
 Each class has a stable `code` for programs and a `transient` flag that says whether the same call may succeed
@@ -82,8 +93,127 @@ class InvalidRecord(BadRequest):
         self.findings = tuple(findings)
 
 
+class InvalidArgument(BadRequest):
+    """`argument` names it: version, mode, strategy, subject …"""
+
+    code = "invalid-argument"
+
+    def __init__(self, argument: str, reason: str) -> None:
+        super().__init__(f"{argument}: {reason}")
+        self.argument = argument
+
+
+class SchemaTooLarge(BadRequest):
+    code = "schema-too-large"
+
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(f"the schema has {size_bytes} bytes, more than the {limit_bytes} that are allowed")
+
+
+class NotPermitted(BadRequest):
+    code = "not-permitted"
+
+
+class ReferenceExists(BadRequest):
+    code = "reference-exists"
+
+    def __init__(self, target: str, referring: Sequence[str]) -> None:
+        super().__init__(f"{target} is referred to by {', '.join(referring)}; delete those first")
+        self.referring = tuple(referring)
+
+
+class SchemaIdTaken(BadRequest):
+    code = "schema-id-taken"
+
+    def __init__(self, namespace: str, schema_id: int, reason: str) -> None:
+        super().__init__(
+            f"schema id {schema_id} cannot be used in namespace {namespace}: {reason}; import into another namespace"
+        )
+        self.schema_id = schema_id
+
+
+class NamespaceNotEmpty(BadRequest):
+    code = "namespace-not-empty"
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__(f"namespace {namespace} has subjects; delete them first")
+
+
+class Unsupported(BadRequest):
+    code = "unsupported"
+
+
 class NotFound(TallystickError):
     code = "not-found"
+
+
+class NamespaceNotFound(NotFound):
+    code = "namespace-not-found"
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__(f"Namespace {namespace} not found")
+
+
+class SubjectNotFound(NotFound):
+    code = "subject-not-found"
+
+    def __init__(self, subject: str) -> None:
+        super().__init__(f"Subject '{subject}' not found.", subject=subject)
+
+
+class VersionNotFound(NotFound):
+    code = "version-not-found"
+
+    def __init__(self, version: int | str) -> None:
+        super().__init__(f"Version {version} not found.", version=version)
+
+
+class SchemaNotFound(NotFound):
+    code = "schema-not-found"
+
+    def __init__(self, what: str = "Schema") -> None:
+        super().__init__(f"{what} not found")
+
+
+class SettingsNotFound(NotFound):
+    """`kind` is "compatibility" or "mode"."""
+
+    code = "settings-not-found"
+
+    def __init__(self, kind: str, subject: str) -> None:
+        super().__init__(f"Subject '{subject}' does not have subject-level {kind} configured", kind=kind)
+
+
+class AlreadyDeleted(NotFound):
+    """It is deleted softly already; only a permanent delete is left. `version` is None for a whole subject."""
+
+    code = "already-deleted"
+
+    def __init__(self, subject: str, version: int | None = None) -> None:
+        which = f"Subject '{subject}'" + ("" if version is None else f" Version {version}")
+        super().__init__(
+            f"{which} was soft deleted. Set permanent=true to delete permanently", subject=subject, version=version
+        )
+
+
+class NotDeletedYet(NotFound):
+    """A permanent delete comes after a soft one. `version` is None for a whole subject."""
+
+    code = "not-deleted-yet"
+
+    def __init__(self, subject: str, version: int | None = None) -> None:
+        which = f"Subject '{subject}'" + ("" if version is None else f" Version {version}")
+        super().__init__(
+            f"{which} was not deleted first before being permanently deleted", subject=subject, version=version
+        )
+
+
+class Unauthenticated(TallystickError):
+    code = "unauthenticated"
+
+
+class Forbidden(TallystickError):
+    code = "forbidden"
 
 
 class Unavailable(TallystickError):

@@ -5,28 +5,35 @@ import pickle
 import pytest
 
 from tallystick import errors
-from tallystick.errors import (
-    BadRequest,
-    IncompatibleSchema,
-    InvalidRecord,
-    InvalidSchema,
-    NotFound,
-    TallystickError,
-    Unavailable,
-    UnknownSchemaType,
-)
+from tallystick.errors import InvalidSchema, TallystickError, Unavailable, UnknownSchemaType
 from tallystick.finding import Finding, Place
 
 FINDING = Finding(rule="A_RULE", message="it does not fit", fix="mend it")
 
 ALL = [
     TallystickError("broken", subject="orders"),
-    BadRequest("bad"),
+    errors.BadRequest("bad"),
     InvalidSchema("no type", Place("/fields/0", 2, 5), 'add "type"'),
     UnknownSchemaType("XML", ["STRING", "AVRO"]),
-    IncompatibleSchema("does not fit", [FINDING]),
-    InvalidRecord("does not fit", [FINDING]),
-    NotFound("no such subject"),
+    errors.IncompatibleSchema("does not fit", [FINDING]),
+    errors.InvalidRecord("does not fit", [FINDING]),
+    errors.InvalidArgument("version", "0 is no version"),
+    errors.SchemaTooLarge(11, 10),
+    errors.NotPermitted("read only"),
+    errors.ReferenceExists("subject 'a'", ["'b' version 1"]),
+    errors.SchemaIdTaken("acme/sales", 7, "another definition has it"),
+    errors.NamespaceNotEmpty("acme/sales"),
+    errors.Unsupported("not on this registry"),
+    errors.NotFound("no such thing"),
+    errors.NamespaceNotFound("acme/sales"),
+    errors.SubjectNotFound("orders"),
+    errors.VersionNotFound(3),
+    errors.SchemaNotFound(),
+    errors.SettingsNotFound("mode", "orders"),
+    errors.AlreadyDeleted("orders", 3),
+    errors.NotDeletedYet("orders"),
+    errors.Unauthenticated("who are you?"),
+    errors.Forbidden("not you"),
     Unavailable("no answer"),
 ]
 
@@ -52,7 +59,23 @@ def test_codes_are_stable_and_differ() -> None:
         "UnknownSchemaType": "unknown-schema-type",
         "IncompatibleSchema": "incompatible-schema",
         "InvalidRecord": "invalid-record",
+        "InvalidArgument": "invalid-argument",
+        "SchemaTooLarge": "schema-too-large",
+        "NotPermitted": "not-permitted",
+        "ReferenceExists": "reference-exists",
+        "SchemaIdTaken": "schema-id-taken",
+        "NamespaceNotEmpty": "namespace-not-empty",
+        "Unsupported": "unsupported",
         "NotFound": "not-found",
+        "NamespaceNotFound": "namespace-not-found",
+        "SubjectNotFound": "subject-not-found",
+        "VersionNotFound": "version-not-found",
+        "SchemaNotFound": "schema-not-found",
+        "SettingsNotFound": "settings-not-found",
+        "AlreadyDeleted": "already-deleted",
+        "NotDeletedYet": "not-deleted-yet",
+        "Unauthenticated": "unauthenticated",
+        "Forbidden": "forbidden",
         "Unavailable": "unavailable",
     }
 
@@ -80,5 +103,5 @@ def test_unknown_schema_type_lists_what_is_known() -> None:
 
 
 def test_findings_are_kept_as_they_came() -> None:
-    assert InvalidRecord("does not fit", [FINDING]).findings == (FINDING,)
-    assert IncompatibleSchema("does not fit", [FINDING]).findings == (FINDING,)
+    assert errors.InvalidRecord("does not fit", [FINDING]).findings == (FINDING,)
+    assert errors.IncompatibleSchema("does not fit", [FINDING]).findings == (FINDING,)

@@ -2,7 +2,7 @@
 
 import tallystick
 
-PUBLIC: list[str] = []
+PUBLIC = ["Credentials", "RegistryClient"]
 
 
 def test_public_names() -> None:

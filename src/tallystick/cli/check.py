@@ -1,14 +1,24 @@
 """`tally check`: may a schema become the next version?"""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
-from tallystick.cli.faults import BadInput, Fault
+from tallystick.cli.faults import BadInput, Fault, unusable
+from tallystick.cli.registry_options import (
+    credential_options,
+    exit_code,
+    fault_of,
+    open_registry,
+    registry_option,
+    subject_option,
+)
 from tallystick.cli.terminal import Terminal, colour_option, show, terminal, write
 from tallystick.compat.options import OptionalProperties, Options
-from tallystick.errors import InvalidSchema, UnknownSchemaType
+from tallystick.errors import InvalidSchema, TallystickError, UnknownSchemaType
 from tallystick.model.schema_type import SchemaType
 from tallystick.model.strategy import Strategy
 
@@ -35,7 +45,7 @@ def _schema_type(_context: click.Context, _parameter: click.Parameter, value: st
 
 @click.command(
     short_help="Check whether a schema may become the next version.",
-    epilog="Exit codes: 0 fits, 1 does not fit, 2 bad input, 70 internal error.",
+    epilog="Exit codes: 0 fits, 1 does not fit, 2 bad input, 3 registry out of reach, 70 internal error.",
 )
 @click.argument("files", nargs=-1, required=True, metavar="[OLD]... NEW")
 @click.option(
@@ -76,8 +86,13 @@ def _schema_type(_context: click.Context, _parameter: click.Parameter, value: st
 )
 @click.option("--diff/--no-diff", default=True, help="Text: with or without the list of changes.")
 @click.option("--all", "show_all", is_flag=True, help="Text: show every finding and change of a long list.")
+@registry_option(required=False)
+@subject_option
+@credential_options
 @colour_option
+@click.pass_context
 def check(
+    context: click.Context,
     files: tuple[str, ...],
     strategy: str,
     schema_type: SchemaType | None,
@@ -87,6 +102,13 @@ def check(
     output: str,
     diff: bool,
     show_all: bool,
+    registry: str | None,
+    subject: str | None,
+    dialect: str,
+    ca: Path | None,
+    cert: Path | None,
+    key: Path | None,
+    timeout_s: float,
     colour: str,
 ) -> int:
     """Check whether NEW may follow the OLD versions, which are given oldest first.
@@ -97,16 +119,36 @@ def check(
     tally check order-v1.avsc order-v2.avsc
     tally check order-v1.avsc order-v2.avsc order-v3.avsc --strategy FULL_TRANSITIVE
     git show main:order.proto | tally check - order.proto --output github
+    tally check order.avsc --registry http://localhost:8081 --subject orders-value
+
+    Against a registry the subject's own strategy and policy count unless others are given.
     """
+    from tallystick.cli import registry_check
     from tallystick.cli.evaluation import evaluate, load
 
     options = Options(OptionalProperties(optional_properties))
+    is_given = {name: context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in context.params}
     try:
-        loaded = load(files, schema_type, references, include)
-        report = evaluate(loaded, Strategy(strategy.upper()), options)
+        if subject is None and is_given["registry"]:
+            raise unusable("--registry alone does not say what to check against", fix="name --subject")
+        if subject is not None and registry is None:
+            raise unusable("--subject is a registry's", fix="give --registry URL, or set TALLY_REGISTRY")
+        if subject is None or registry is None:
+            loaded = load(files, schema_type, references, include)
+            report = evaluate(loaded, Strategy(strategy.upper()), options)
+        else:
+            chosen = Strategy(strategy.upper()) if is_given["strategy"] else None
+            with open_registry(registry, dialect, ca, cert, key, timeout_s) as client:
+                judged = options if is_given["optional_properties"] else None
+                report = registry_check.evaluate(
+                    client, subject, files, chosen, judged, schema_type, references, include
+                )
     except BadInput as e:
         _show_fault(e.fault, output, terminal(colour, sys.stderr))
         return BAD_INPUT
+    except TallystickError as e:
+        _show_fault(fault_of(e), output, terminal(colour, sys.stderr))
+        return exit_code(e)
     _show(report, output, terminal(colour, sys.stdout), diff, show_all)
     return FITS if report.fits else DOES_NOT_FIT
 

@@ -1,0 +1,227 @@
+"""What all commands that talk to a registry share: where it is, who we are to it, and how its refusals end."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tallystick.cli.faults import BadInput, Fault, unusable
+from tallystick.cli.terminal import colour_option, show, terminal, write
+from tallystick.errors import (
+    Forbidden,
+    IncompatibleSchema,
+    InvalidSchema,
+    NamespaceNotEmpty,
+    NotFound,
+    NotPermitted,
+    ReferenceExists,
+    SchemaIdTaken,
+    TallystickError,
+    Unauthenticated,
+    Unavailable,
+    Unsupported,
+)
+
+if TYPE_CHECKING:
+    from tallystick.rest import Credentials, RegistryClient
+
+DONE, REFUSED, BAD_INPUT, UNREACHABLE = 0, 1, 2, 3
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 refused by the registry or not there, 2 bad input, 3 out of reach, 70 internal error."
+)
+OUTPUTS = ("text", "json", "yaml")
+
+_REFUSALS = (
+    Forbidden,
+    IncompatibleSchema,
+    NamespaceNotEmpty,
+    NotFound,
+    NotPermitted,
+    ReferenceExists,
+    SchemaIdTaken,
+    Unauthenticated,
+    Unsupported,
+)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def credential_options(command: _Command) -> _Command:
+    for option in (
+        click.option(
+            "--timeout",
+            "timeout_s",
+            type=click.FloatRange(0.1),
+            default=10.0,
+            show_default=True,
+            help="Seconds to wait.",
+        ),
+        click.option("--key", type=_FILE, envvar="TALLY_REGISTRY_KEY", help="The key of the certificate (PEM)."),
+        click.option("--cert", type=_FILE, envvar="TALLY_REGISTRY_CERT", help="A certificate of our own (PEM)."),
+        click.option("--ca", type=_FILE, envvar="TALLY_REGISTRY_CA", help="The CA that signed the registry's (PEM)."),
+        click.option(
+            "--dialect",
+            type=click.Choice(["auto", "confluent", "openschema", "pulsar"]),
+            default="auto",
+            show_default=True,
+            help="The registry's API; auto asks it.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def registry_option(*, required: bool) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--registry",
+        required=required,
+        envvar="TALLY_REGISTRY",
+        metavar="URL",
+        help="The registry. A user and password may stand in the URL, or in TALLY_REGISTRY_USER and"
+        " TALLY_REGISTRY_PASSWORD; a token in TALLY_REGISTRY_TOKEN.",
+    )
+
+
+def subject_option(command: _Command) -> _Command:
+    """For `tally check`: the old versions are those of a registry's subject."""
+    return click.option(
+        "--subject", metavar="SUBJECT", help="With --registry: check against the versions of this subject."
+    )(command)
+
+
+def output_option(command: _Command) -> _Command:
+    return click.option(
+        "--output", type=click.Choice(OUTPUTS), default="text", show_default=True, help="How to show the answer."
+    )(command)
+
+
+def credentials(
+    ca: Path | None, cert: Path | None, key: Path | None, environment: Mapping[str, str], prefix: str = "TALLY_REGISTRY"
+) -> "Credentials | None":
+    """Secrets come from the environment, where no list of processes shows them. None where nothing is given."""
+    from tallystick.rest import Credentials
+
+    found = Credentials(
+        username=environment.get(f"{prefix}_USER"),
+        password=environment.get(f"{prefix}_PASSWORD"),
+        token=environment.get(f"{prefix}_TOKEN"),
+        ca=ca,
+        certificate=cert,
+        key=key,
+        key_password=environment.get(f"{prefix}_KEY_PASSWORD"),
+    )
+    return None if found == Credentials() else found
+
+
+def open_registry(
+    url: str, dialect: str, ca: Path | None, cert: Path | None, key: Path | None, timeout_s: float
+) -> "RegistryClient":
+    from tallystick.rest import RegistryClient
+
+    known = credentials(ca, cert, key, os.environ)
+    return RegistryClient(url, dialect, credentials=known, timeout_s=timeout_s)
+
+
+def with_registry(command: Callable[..., int | None]) -> Callable[..., int]:
+    """A command that gets an open client as its first argument, and `output` and `colour` by name."""
+
+    @registry_option(required=True)
+    @credential_options
+    @output_option
+    @colour_option
+    @functools.wraps(command)
+    def run(
+        registry: str,
+        dialect: str,
+        ca: Path | None,
+        cert: Path | None,
+        key: Path | None,
+        timeout_s: float,
+        output: str,
+        colour: str,
+        **more: Any,
+    ) -> int:
+        def call() -> int | None:
+            with open_registry(registry, dialect, ca, cert, key, timeout_s) as client:
+                return command(client, output=output, colour=colour, **more)
+
+        return answered(call, output, colour)
+
+    return run
+
+
+def answered(call: Callable[[], int | None], output: str, colour: str) -> int:
+    """Runs a command; every error becomes lines for people, a document for programs, and an exit code."""
+    try:
+        return call() or DONE
+    except BadInput as e:
+        _tell(e.fault, output, colour)
+        return BAD_INPUT
+    except TallystickError as e:
+        _tell(fault_of(e), output, colour, e)
+        return exit_code(e)
+
+
+def exit_code(error: TallystickError) -> int:
+    if isinstance(error, Unavailable):
+        return UNREACHABLE
+    return REFUSED if isinstance(error, _REFUSALS) else BAD_INPUT
+
+
+def fault_of(error: TallystickError) -> Fault:
+    place = error.place if isinstance(error, InvalidSchema) else None
+    fix = error.fix if isinstance(error, InvalidSchema) else _FIXES.get(type(error))
+    return Fault(code=error.code, reason=error.message, place=place, fix=fix)
+
+
+_FIXES: dict[type[TallystickError], str] = {
+    Unauthenticated: "set TALLY_REGISTRY_USER and TALLY_REGISTRY_PASSWORD, or TALLY_REGISTRY_TOKEN",
+    Unavailable: "check the URL, and that the registry runs",
+}
+
+
+def _tell(fault: Fault, output: str, colour: str, error: TallystickError | None = None) -> None:
+    from tallystick.cli.output import text
+
+    target = terminal(colour, sys.stderr)
+    findings = error.findings if isinstance(error, IncompatibleSchema) else ()
+    lines = text.fault_lines(fault, target.width)
+    for finding in findings:
+        lines += text.headline(None, finding.new, finding.message, target.width)
+        lines += text.labelled("fix", finding.fix, target.width, "green")
+        lines += text.labelled("rule", finding.rule, target.width, "cyan")
+    show(lines, target, sys.stderr)
+    if output != "text":
+        document = fault.as_dict()
+        if findings:
+            document["findings"] = [finding.as_dict() for finding in findings]
+        write(rendered({"error": document}, output))
+
+
+def rendered(value: object, output: str) -> str:
+    """A value as JSON or YAML."""
+    from tallystick.cli.output import json_yaml
+
+    return json_yaml.as_json(value) if output == "json" else json_yaml.as_yaml(value)
+
+
+def answer(value: object, output: str, *lines: str) -> None:
+    """The value for programs, the lines for people."""
+    if output == "text":
+        for line in lines:
+            click.echo(line)
+    else:
+        write(rendered(value, output))
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Asks on a terminal; elsewhere nobody could answer."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise unusable("this needs to be confirmed, and there is no terminal to ask on", fix="give --yes")
+    click.confirm(question, abort=True, err=True)
