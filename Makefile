@@ -18,9 +18,11 @@ demo: $(SET_UP) ## show the rule engine at work on an evolution
 	@$(BIN)/tally demo
 
 test: check ## check, then run every test
+	@sh tools/need-postgresql
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile=ci
 
 test-fast: $(SET_UP) ## run the tests that need no JVM, with fewer generated examples
+	@sh tools/need-postgresql
 	@$(BIN)/python -m pytest -n auto -m "not jvm" --hypothesis-profile=fast
 
 check: $(SET_UP) ## check format, lint, types and layers
@@ -36,8 +38,10 @@ docs: $(SET_UP) ## regenerate the reference pages and build the site in build/si
 	@$(BIN)/python -m tools.reference
 	@$(BIN)/mkdocs build --strict
 
-soak: $(SET_UP) ## run the property tests with many random examples
+soak: $(SET_UP) ## run the property tests with many random examples, and the kill tests with their full counts
+	@sh tools/need-postgresql
 	@$(BIN)/python -m pytest -n auto tests/properties --hypothesis-profile=soak
+	@TALLYSTICK_SOAK=1 $(BIN)/python -m pytest -s tests/concurrency
 
 lock: ## resolve the dependencies anew into requirements.lock
 	@python=$$(sh tools/find-python) && $$python -m venv --clear build/lock

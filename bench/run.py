@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from bench.benchmark import Benchmark, Row, run
+from bench.benchmark import Benchmark, NotMeasured, Row, run, shared
 
 HERE = Path(__file__).parent
 ROUNDS, SECONDS = 15, 12.0
@@ -52,12 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not benchmarks:
         parser.error(f"no row has {options.only!r} in its name")
     limits = (QUICK_ROUNDS, QUICK_SECONDS) if options.quick else (ROUNDS, SECONDS)
-    rows = []
-    for benchmark in benchmarks:
-        print(f"measuring {benchmark.row} ...", file=sys.stderr)
-        rows.append(run(benchmark, *limits))
+    with shared:
+        rows = list(_measured(benchmarks, limits, quick=options.quick))
     write(rows, options.results)
     print(table(rows))
+
+
+def _measured(benchmarks: Iterable[Benchmark], limits: tuple[int, float], *, quick: bool) -> Iterator[Row]:
+    for benchmark in benchmarks:
+        print(f"measuring {benchmark.row} ...", file=sys.stderr)
+        try:
+            yield run(benchmark, *limits, quick=quick)
+        except NotMeasured as e:
+            print(f"{benchmark.row} is left out: {e}", file=sys.stderr)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

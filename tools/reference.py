@@ -1,6 +1,7 @@
 """Makes the reference pages that the code itself knows best: rules, errors and commands.
 
-`python -m tools.reference` writes them to `docs/reference/`.
+`python -m tools.reference` writes them to `docs/reference/`, and the tables of `reference_sections` into the pages that
+ask for them.
 """
 
 import re
@@ -17,6 +18,7 @@ from tallystick.compat.rules import catalogue
 from tallystick.errors import TallystickError
 from tallystick.finding import Finding
 from tests.conformance.cases import CaseFile, compat_files
+from tools import reference_sections
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -98,9 +100,22 @@ def _classes(parent: type[TallystickError]) -> Iterator[type[TallystickError]]:
 
 
 def _meaning(error: type[TallystickError], tree: str) -> str:
+    if error in _MEANINGS:
+        return _MEANINGS[error]
     line = re.search(rf"\b{error.__name__}\b *(.*)", tree)
     assert line is not None, f"{error.__name__} is not in the tree of errors.py"
     return line[1] or "any of these"
+
+
+_MEANINGS: dict[type[TallystickError], str] = {
+    errors.NamespaceNotFound: "there is no such namespace",
+    errors.SubjectNotFound: "there is no such subject, or nothing of it is live",
+    errors.VersionNotFound: "the subject has no such version",
+    errors.SchemaNotFound: "no such schema: of an id, a GUID, in a subject, or of a reference",
+    errors.SettingsNotFound: "nothing is set at this level",
+    errors.AlreadyDeleted: "it is deleted softly already; only the permanent delete is left",
+    errors.NotDeletedYet: "a permanent delete comes after a soft one",
+}
 
 
 def cli_page() -> str:
@@ -123,6 +138,12 @@ def _helps(command: click.Command, name: str, parent: click.Context | None = Non
 PAGES: dict[str, Callable[[], str]] = {"rules.md": rules_page, "errors.md": errors_page, "cli.md": cli_page}
 
 
-if __name__ == "__main__":
+def main() -> None:
     for name, page in PAGES.items():
         (FOLDER / name).write_text(page())
+    for path in reference_sections.pages():
+        path.write_text(reference_sections.filled(path.read_text()))
+
+
+if __name__ == "__main__":
+    main()

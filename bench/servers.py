@@ -1,0 +1,143 @@
+"""Servers for the benchmarks, each a process of its own on a free loopback port: ours, Apicurio, and a bare handler."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.benchmark import NotMeasured, shared
+from tests.apicurio import running_apicurio
+from tests.postgres import binaries, own_database, running_postgres
+from tests.servers import free_ports
+
+_START_SECONDS = 60.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+KNOWN_IDS = 100
+"""Schemas that every shared server has before it is measured, with the ids from 1 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    url: str
+    """Where Confluent's API begins."""
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """What the process used so far, in user mode and in the kernel."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    def resident_mib(self) -> float:
+        status = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return int(next(line for line in status if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+@contextmanager
+def serving(data: Path, *arguments: str) -> Iterator[Server]:
+    """`tally serve` as users start it, from the start of the process to `/health/ready`."""
+    http, confluent = free_ports(2)
+    listen = [f"--http=127.0.0.1:{http}", f"--confluent=127.0.0.1:{confluent}"]
+    serve = "from tallystick.cli.main import main; main()"
+    command = [sys.executable, "-c", serve, "serve", f"--data={data}", *listen, *arguments]
+    with _process(command, f"http://127.0.0.1:{confluent}/health/ready") as pid:
+        yield Server(f"http://127.0.0.1:{confluent}", pid)
+
+
+@contextmanager
+def _process(command: list[str], answers: str) -> Iterator[int]:
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+        try:
+            _wait(answers, process)
+            yield process.pid
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _wait(url: str, process: "subprocess.Popen[bytes]") -> None:
+    limit = time.monotonic() + _START_SECONDS
+    while time.monotonic() < limit:
+        assert process.poll() is None, f"the server of {url} ended with status {process.returncode}"
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.01)
+            continue
+        return
+    raise AssertionError(f"{url} did not answer within {_START_SECONDS} s")
+
+
+@functools.cache
+def ours() -> Server:
+    """On SQLite as it is by default: every commit reaches the disk."""
+    server = shared.enter_context(serving(_folder()))
+    _fill(server)
+    return server
+
+
+@functools.cache
+def ours_on_postgres() -> Server:
+    if binaries() is None:
+        raise NotMeasured("PostgreSQL is not installed; get it with: apt-get install postgresql")
+    database = shared.enter_context(own_database(shared.enter_context(running_postgres())))
+    return shared.enter_context(serving(_folder(), f"--store={database}"))
+
+
+@functools.cache
+def apicurio() -> Server | None:
+    """With its memory store; None where neither its files nor Maven are there."""
+    try:
+        found = shared.enter_context(running_apicurio())
+    except FileNotFoundError:
+        print(NO_APICURIO, file=sys.stderr)
+        return None
+    server = Server(found.url, found.pid)
+    _fill(server)
+    return server
+
+
+NO_APICURIO = "Apicurio is not measured: Maven gets it, and mvn is not on the PATH (apt-get install maven)"
+
+
+@functools.cache
+def bare() -> Server:
+    """The HTTP server that ours runs on, with a handler of one line."""
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "bench.bare_server", str(port)]
+    pid = shared.enter_context(_process(command, f"http://127.0.0.1:{port}/"))
+    return Server(f"http://127.0.0.1:{port}", pid)
+
+
+def _folder() -> Path:
+    return Path(shared.enter_context(tempfile.TemporaryDirectory(prefix="tallystick-bench-")))
+
+
+def _fill(server: Server) -> None:
+    for i in range(KNOWN_IDS):
+        fields = [
+            {"name": "id", "type": "long"},
+            {"name": "name", "type": "string"},
+            {"name": "email", "type": ["null", "string"], "default": None},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        ]
+        text = json.dumps({"type": "record", "name": f"Known{i}", "namespace": "bench", "fields": fields})
+        found = post(server, f"/subjects/known-{i}/versions", {"schema": text})
+        assert found["id"] == i + 1, found
+
+
+def post(server: Server, path: str, body: object, method: str = "POST") -> dict[str, object]:
+    headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
+    request = urllib.request.Request(server.url + path, json.dumps(body).encode(), headers, method=method)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        found: dict[str, object] = json.load(answer)
+        return found

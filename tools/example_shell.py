@@ -1,0 +1,120 @@
+"""How the commands of a page run: in one shell, with real servers, on ports that are free on this machine.
+
+A command that begins with `tally serve` goes on in the background and is stopped when the page ends. The ports that a
+page names are mapped to free ones on the way in, and back on the way out.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_LIMIT_S = 120
+_DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081"}
+_LISTEN = re.compile(r"--(?:http|confluent)[ =][^\s:]+:(\d+)")
+_POSTGRES_PORT = 5432
+
+_SERVERS = r"""
+__servers=()
+__serve() {
+  local printed=.printed-by-server-${#__servers[@]}
+  : > $printed
+  "$@" >> $printed 2>&1 &
+  __servers+=($!)
+  until grep -q '^tally serve is ready' $printed; do
+    kill -0 $! 2> /dev/null || { wait $!; local status=$?; cat $printed; return $status; }
+    sleep 0.02
+  done
+  cat $printed
+}
+trap '[ ${#__servers[@]} = 0 ] || { kill "${__servers[@]}"; wait; } 2> /dev/null' EXIT
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The ports that a page names, each with the one that is used."""
+
+    used: Mapping[int, int]
+
+    def mapped(self, text: str) -> str:
+        return _replaced(text, self.used)
+
+    def as_told(self, text: str) -> str:
+        return _replaced(text, {used: named for named, used in self.used.items()})
+
+
+@contextmanager
+def ports_for(commands: Iterable[str], *, with_postgres: bool) -> Iterator[Ports]:
+    """Free ports for the servers of a page; with PostgreSQL, that one runs as long as the context."""
+    named = sorted({8080, 8081} | {int(port) for command in commands for port in _LISTEN.findall(command)})
+    used = dict(zip(named, _free(len(named)), strict=True))
+    if not with_postgres:
+        yield Ports(used)
+        return
+    import psycopg
+
+    from tests.postgres import running_postgres
+
+    with running_postgres() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE DATABASE registry")
+        port = int(re.findall(r":(\d+)/", url)[0])
+        yield Ports({**used, _POSTGRES_PORT: port})
+
+
+def line_of(command: str) -> str:
+    """The command as the shell gets it."""
+    if not command.startswith("tally serve"):
+        return command
+    options = "".join(f" {name} {address}" for name, address in _DEFAULTS.items() if name not in command)
+    return f"__serve {command}{options}"
+
+
+def shell(lines: Iterable[str], folder: Path) -> str:
+    """What the lines print, errors too. Everything that they started is gone when it returns."""
+    process = subprocess.Popen(
+        ["bash", "-c", _SERVERS + "\n".join(lines)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
+        env=_environment(os.environ, folder),
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    return "".join(line.rstrip(" ") for line in re.split(r"(\n)", output))
+
+
+def _environment(outer: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Little of the machine's own, so that a page prints the same everywhere."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), outer.get("PATH", os.defpath)])
+    return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+
+
+def _replaced(text: str, ports: Mapping[int, int]) -> str:
+    return re.sub(r"(?<=[:=])(\d{4,5})\b", lambda found: str(ports.get(int(found[1]), found[1])), text)
+
+
+def _free(count: int) -> list[int]:
+    """Ports that nobody listens on; all are held while they are chosen, so that they differ."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
