@@ -17,7 +17,7 @@ from bench.bench_avro import growing
 from bench.benchmark import Benchmark, Contest, Work, once_ms, told
 from bench.history import FIELDS, VERSIONS
 from bench.load import Load, require_wrk
-from bench.servers import Server
+from bench.servers import Ask, Server, asking
 from tests.apicurio import running_apicurio
 
 APICURIO = "Apicurio 3.3.3, in memory"
@@ -78,10 +78,11 @@ def _next_version() -> Contest:
 
 
 def _registering(server: Server) -> Callable[[], None]:
-    subject, bodies = _grown(server)
+    ask = asking(server)
+    subject, bodies = _grown(ask)
 
     def work() -> None:
-        servers.post(server, f"/subjects/{subject}/versions", next(bodies))
+        ask("POST", f"/subjects/{subject}/versions", next(bodies))
 
     return work
 
@@ -91,11 +92,12 @@ def _check() -> Contest:
 
 
 def _checking(server: Server) -> Callable[[], None]:
-    subject, bodies = _grown(server)
+    ask = asking(server)
+    subject, bodies = _grown(ask)
     candidate = next(bodies)
 
     def work() -> None:
-        found = servers.post(server, f"/compatibility/subjects/{subject}/versions", candidate)
+        found = ask("POST", f"/compatibility/subjects/{subject}/versions", candidate)
         assert found["is_compatible"] is True, found
 
     return work
@@ -104,13 +106,13 @@ def _checking(server: Server) -> Callable[[], None]:
 _subjects = (f"grown-{os.getpid()}-{number}" for number in itertools.count())
 
 
-def _grown(server: Server) -> tuple[str, Iterator[dict[str, str]]]:
+def _grown(ask: Ask) -> tuple[str, Iterator[dict[str, str]]]:
     """A subject with fifty versions of the record, and the bodies of those that may follow."""
     subject = next(_subjects)
     bodies = ({"schema": text} for text in growing(FIELDS, VERSIONS + 40))
-    servers.post(server, f"/config/{subject}", {"compatibility": "FULL_TRANSITIVE"}, "PUT")
+    ask("PUT", f"/config/{subject}", {"compatibility": "FULL_TRANSITIVE"})
     for body in itertools.islice(bodies, VERSIONS):
-        servers.post(server, f"/subjects/{subject}/versions", body)
+        ask("POST", f"/subjects/{subject}/versions", body)
     return subject, bodies
 
 

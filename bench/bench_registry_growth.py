@@ -1,25 +1,22 @@
 """The registry when it is large: what one request takes, against the same in a small one."""
 
 import functools
-import http.client
 import itertools
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
 
 from bench.bench_avro import growing
 from bench.benchmark import Benchmark, Contest, Work, shared
 from bench.registry_data import fill, name_of
-from bench.servers import Server, serving
+from bench.servers import Server, asking, serving
 
 SMALL = (1_000, 10)
 LARGE = (100_000, 10)
 LARGE_QUICK = (10_000, 3)
 
-_names = (f"new-{os.getpid()}-{number}" for number in itertools.count())
+_names = (f"New{os.getpid()}x{number}" for number in itertools.count())
 
 
 @functools.cache
@@ -44,39 +41,24 @@ def _search(server: Server, subject_count: int) -> Work:
 
 
 def _registration(server: Server, _: int) -> Work:
-    ask = _asking(server)
+    ask = asking(server)
     text = growing(5, 0)[0]
 
     def work() -> None:
         name = next(_names)
-        body = json.dumps({"schema": text.replace('"Big"', json.dumps(name.replace("-", "_")))})
-        assert json.loads(ask("POST", f"/subjects/{name}/versions", body))["version"] == 1
+        body = {"schema": text.replace('"Big"', f'"{name}"')}
+        assert ask("POST", f"/subjects/{name}/versions", body)["version"] == 1
 
     return work
 
 
 def _getting(server: Server, path: str, count: int) -> Work:
-    ask = _asking(server)
+    ask = asking(server)
 
     def work() -> None:
-        assert len(json.loads(ask("GET", path, None))) == count
+        assert len(ask("GET", path)) == count
 
     return work
-
-
-def _asking(server: Server) -> Callable[[str, str, str | None], bytes]:
-    """One connection that stays open, as clients have it."""
-    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
-    headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
-
-    def ask(method: str, path: str, body: str | None) -> bytes:
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        assert answer.status == 200, content
-        return content
-
-    return ask
 
 
 def _row(row: str, work: Callable[[Server, int], Work], note: str) -> Benchmark:

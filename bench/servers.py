@@ -1,6 +1,7 @@
 """Servers for the benchmarks, each a process of its own on a free loopback port: ours, Apicurio, and a bare handler."""
 
 import functools
+import http.client
 import json
 import os
 import subprocess
@@ -13,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from bench.benchmark import NotMeasured, shared
 from tests.apicurio import running_apicurio
@@ -123,6 +126,7 @@ def _folder() -> Path:
 
 
 def _fill(server: Server) -> None:
+    ask = asking(server)
     for i in range(KNOWN_IDS):
         fields = [
             {"name": "id", "type": "long"},
@@ -131,13 +135,25 @@ def _fill(server: Server) -> None:
             {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
         ]
         text = json.dumps({"type": "record", "name": f"Known{i}", "namespace": "bench", "fields": fields})
-        found = post(server, f"/subjects/known-{i}/versions", {"schema": text})
+        found = ask("POST", f"/subjects/known-{i}/versions", {"schema": text})
         assert found["id"] == i + 1, found
 
 
-def post(server: Server, path: str, body: object, method: str = "POST") -> dict[str, object]:
+class Ask(Protocol):
+    def __call__(self, method: str, path: str, body: object = None) -> Any: ...
+
+
+def asking(server: Server) -> Ask:
+    """Requests on one connection that stays open, as clients have it."""
+    url = urlsplit(server.url)
+    connection = http.client.HTTPConnection(url.netloc, timeout=60)
     headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
-    request = urllib.request.Request(server.url + path, json.dumps(body).encode(), headers, method=method)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        found: dict[str, object] = json.load(answer)
-        return found
+
+    def ask(method: str, path: str, body: object = None) -> Any:
+        connection.request(method, url.path + path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        content = answer.read()
+        assert answer.status == 200, content
+        return json.loads(content)
+
+    return ask

@@ -1,7 +1,7 @@
 """How the commands of a page run: in one shell, with real servers, on ports that are free on this machine.
 
-A command that begins with `tally serve` goes on in the background and is stopped when the page ends. The ports that a
-page names are mapped to free ones on the way in, and back on the way out.
+A command that begins with `tally serve` goes on in the background and is stopped when the page ends; its log is shown
+unless `2> FILE` keeps it. The ports that a page names are mapped to free ones on the way in, and back on the way out.
 """
 
 import os
@@ -18,6 +18,7 @@ from pathlib import Path
 _LIMIT_S = 120
 _DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081"}
 _LISTEN = re.compile(r"--(?:http|confluent)[ =][^\s:]+:(\d+)")
+_LOG = re.compile(r" 2> (\S+)")
 _POSTGRES_PORT = 5432
 
 _SERVERS = r"""
@@ -25,7 +26,7 @@ __servers=()
 __serve() {
   local printed=.printed-by-server-${#__servers[@]}
   : > $printed
-  "$@" >> $printed 2>&1 &
+  "$@" >> $printed 2>> ${__log:-$printed} &
   __servers+=($!)
   until grep -q '^tally serve is ready' $printed; do
     kill -0 $! 2> /dev/null || { wait $!; local status=$?; cat $printed; return $status; }
@@ -74,7 +75,9 @@ def line_of(command: str) -> str:
     if not command.startswith("tally serve"):
         return command
     options = "".join(f" {name} {address}" for name, address in _DEFAULTS.items() if name not in command)
-    return f"__serve {command}{options}"
+    # The shell's own redirection would be that of the waiting, not of the server.
+    bare, log = _LOG.sub("", command), _LOG.search(command)
+    return f"{f'__log={log[1]} ' if log else ''}__serve {bare}{options}"
 
 
 def shell(lines: Iterable[str], folder: Path) -> str:

@@ -92,6 +92,10 @@ def examples(page: str) -> Iterator[File | Command]:
             yield File(name, block[3])
 
 
+def needs_postgres(page: str) -> bool:
+    return _POSTGRES in page
+
+
 def unnamed_languages(page: str) -> set[str]:
     """The languages of the blocks that are no files."""
     blocks = (block for block in _FENCE.finditer(page) if block[4] is None)
@@ -102,7 +106,7 @@ def run(page: str, folder: Path) -> list[Result]:
     """What each command of a page prints, and its exit code. Files are there from the start of their block on."""
     found = list(examples(page))
     texts = [example.text for example in found if isinstance(example, Command)]
-    with example_shell.ports_for(texts, with_postgres=_POSTGRES in page) as ports:
+    with example_shell.ports_for(texts, with_postgres=needs_postgres(page)) as ports:
         script, commands = _script(found, folder, ports)
         parts = ports.as_told(example_shell.shell(script, folder)).split(_END)
     return [

@@ -21,6 +21,7 @@ from tallystick.server.dialect import Dialect
 from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.feed import MOST_STREAMS
 from tallystick.server.metrics import Metrics
+from tallystick.server.prepared import PreparedAnswers
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -148,7 +149,7 @@ _SETTINGS = {
     " [Start with warnings only](../howto/start-with-warnings.md)",
     "auto_update": "whether a client of a topic may bring a new schema; kept for brokers",
     "validation_enforced": "whether a producer needs a schema on a topic that has one; kept for brokers",
-    "payload_validation": "`off`, `half` or `all`: which messages are validated; kept for brokers",
+    "payload_validation": "`off`, `half` or `all`: which messages are validated; for brokers, and not to be set yet",
     "optional_properties": "JSON Schema: `strict` or `lenient`, see"
     " [Choose strict or lenient JSON Schema](../howto/lenient-json-schema.md)",
     "normalize": "whether a schema that parses to the same counts as registered",
@@ -285,7 +286,9 @@ def _limits() -> str:
 
 
 def _metrics() -> str:
-    text = Metrics().text().decode()
+    metrics = Metrics()
+    metrics.count_prepared(PreparedAnswers())
+    text = metrics.text().decode()
     helps = dict(re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE))
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))
     return _table(("metric", "kind", "meaning"), ((f"`{name}`", kinds[name], helps[name]) for name in helps))

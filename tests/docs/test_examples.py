@@ -1,5 +1,6 @@
 """Every command in README and docs does what its page says."""
 
+import os
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.postgres import binaries
 from tools.examples import (
     NOT_RUN,
     ROOT,
@@ -15,6 +17,7 @@ from tools.examples import (
     File,
     Result,
     examples,
+    needs_postgres,
     pages,
     rewritten,
     run,
@@ -28,6 +31,8 @@ each_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.r
 @each_page
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     text = page.read_text()
+    if needs_postgres(text) and binaries() is None:
+        pytest.skip("PostgreSQL is not installed")
     results = run(text, tmp_path)
     assert len(results) == sum(isinstance(one, Command) and one.runs for one in examples(text))
     assert "".join(_difference(result) for result in results if not result.is_as_told) == ""
@@ -96,6 +101,55 @@ def test_a_page_that_tells_something_else_is_found_and_can_be_mended(tmp_path: P
 def test_a_failure_without_its_exit_code_is_found(tmp_path: Path) -> None:
     results = run("```console\n$ false\n$ true\n```\n", tmp_path)
     assert unshown_failures(results) == ["false"]
+
+
+SERVED = """
+<!-- $ tally serve --http 127.0.0.1:8080 -->
+
+Save this as `name.txt`:
+
+```text
+http://127.0.0.1:8080
+```
+
+```console
+$ curl --silent $(cat name.txt)/health/ready
+{"status":"ready"}
+$ jobs -p
+…
+$ tally serve --data other --http 127.0.0.1:9080 --confluent 127.0.0.1:9081
+…
+tally serve is ready; data in other
+OpenSchema
+  curl http://127.0.0.1:9080/subjects
+…
+$ tally serve --http 127.0.0.1:8080
+Error: --http 127.0.0.1:8080: cannot listen there (Address already in use)
+$ echo $?
+2
+```
+"""
+
+
+def test_servers_run_on_free_ports_until_their_page_ends(tmp_path: Path) -> None:
+    results = run(SERVED, tmp_path)
+    assert "".join(_difference(result) for result in results if not result.is_as_told) == ""
+    assert unshown_failures(results) == []
+    assert rewritten(SERVED, results) == SERVED
+    server = int(results[2].output)
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)
+
+
+def test_a_command_that_is_not_shown_must_not_fail(tmp_path: Path) -> None:
+    results = run("<!-- $ false -->\n", tmp_path)
+    assert [result.is_as_told for result in results] == [False]
+    assert unshown_failures(results) == ["false"]
+
+
+def test_times_are_not_written_into_pages(tmp_path: Path) -> None:
+    page = "```console\n$ echo at 2026-11-15T10:43:05.188Z and 1794739383643\n```\n"
+    assert rewritten(page, run(page, tmp_path)) == page.replace("3643\n", "3643\nat … and …\n")
 
 
 def _difference(result: Result) -> str:

@@ -13,6 +13,9 @@ from tallystick.formats.protobuf.parse import MAX_TEXT_LENGTH
 from tallystick.formats.protobuf.protoc import TIME_LIMIT_S
 from tallystick.formats.protobuf.validate import MAX_DEPTH as MAX_MESSAGE_DEPTH
 from tallystick.formats.pulsar_json.depth import MAX_VALUE_DEPTH as MAX_JSON_DEPTH
+from tallystick.model import subject
+from tallystick.server import feed, prepared
+from tallystick.stores import sqlite
 from tools.examples import ROOT
 
 
@@ -33,3 +36,24 @@ def test_limits_are_those_of_the_code() -> None:
         "digits of one Avro decimal": MAX_DIGITS,
         "items without bytes in one Avro payload": MAX_EMPTY_ITEMS,
     }
+
+
+def test_numbers_in_sentences_are_those_of_the_code() -> None:
+    told = {
+        "docs/reference/events.md": [
+            f"After {feed._HEARTBEAT_SECONDS:.0f} seconds without an event",
+            f"itself after {feed._MOST_BYTES // 10**6} MB",
+        ],
+        "docs/design/decisions/one-writer.md": [f"up to {sqlite._MOST_IN_ONE_COMMIT}, into one"],
+        "docs/design/decisions/prepared-answers.md": [
+            f"is {prepared._MOST_BYTES // 10**6} MB of bodies and {prepared._MOST_ANSWERS:,} answers at most"
+        ],
+        "docs/design/decisions/subjects-with-slashes.md": [f"up to {subject._LONGEST} characters"],
+    }
+    assert {(page, text) for page, texts in told.items() for text in texts if text not in _joined(page)} == set()
+    assert "ask five times a second" in _joined("docs/howto/postgresql.md")
+    assert feed._POLL_SECONDS == 1 / 5
+
+
+def _joined(page: str) -> str:
+    return " ".join((ROOT / page).read_text().split())

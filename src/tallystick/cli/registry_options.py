@@ -175,7 +175,12 @@ def exit_code(error: TallystickError) -> int:
 def fault_of(error: TallystickError) -> Fault:
     place = error.place if isinstance(error, InvalidSchema) else None
     fix = error.fix if isinstance(error, InvalidSchema) else _FIXES.get(type(error))
-    return Fault(code=error.code, reason=error.message, place=place, fix=fix)
+    reason = error.message
+    if isinstance(error, IncompatibleSchema) and error.findings:
+        # The findings follow, one by one; the server's message would tell the first of them twice.
+        count = len(error.findings)
+        reason = f"the registry refuses the schema: {count} finding{'' if count == 1 else 's'}"
+    return Fault(code=error.code, reason=reason, place=place, fix=fix)
 
 
 _FIXES: dict[type[TallystickError], str] = {

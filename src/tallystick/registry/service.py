@@ -25,7 +25,6 @@ _READ_ONLY = {Mode.READONLY, Mode.READONLY_OVERRIDE, Mode.FORWARD}
 @dataclass(frozen=True, slots=True)
 class Limits:
     schema_bytes: int = 5_000_000
-    versions_per_subject: int = 100_000
 
 
 class Observer:

@@ -104,18 +104,20 @@ class App:
         self._routers = {mount.prefix: Router(mount.dialect.routes, mount.prefix) for mount in mounts}
         self._authentication = authentication
         self._prepared = prepared
+        self._ready = prepared.by_path
         self._observer = observer or Observer()
         self._name = name
         self._pool = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="tallystick-http")
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        key = self._key(scope)
-        ready = self._prepared.by_path.get(key) if scope.method == "GET" else None
-        if ready is not None:
-            principal = self._authentication.known(scope.headers)
+        headers = scope.headers
+        key = self._key(scope, headers)
+        ready = self._ready.get(key)
+        if ready is not None and scope.method == "GET":
+            principal = self._authentication.known(headers)
             # Who may not read everything takes the ordinary way, which looks at each subject.
             if principal is ANYBODY or (principal is not None and reads_everything(principal)):
-                if scope.headers.get("if-none-match") == ready.etag:
+                if headers.get("if-none-match") == ready.etag:
                     ready.hits.unchanged += 1
                     protocol.response_empty(304, ready.headers)
                 else:
@@ -124,10 +126,10 @@ class App:
                 return
         await self._answer(scope, protocol, key)
 
-    def _key(self, scope: Any) -> str:
+    def _key(self, scope: Any, headers: Any) -> str:
         """What an answer depends on: a dialect may answer in the media type that was asked for."""
-        key = f"{self._name}{scope.path}?{scope.query_string}" if scope.query_string else self._name + scope.path
-        accept = scope.headers.get("accept")
+        query, accept = scope.query_string, headers.get("accept")
+        key = f"{self._name}{scope.path}?{query}" if query else self._name + scope.path
         return key if accept is None or accept == "*/*" else f"{key} {accept}"
 
     def close(self) -> None:
@@ -223,9 +225,17 @@ class App:
             return b""
         try:
             async with asyncio.timeout(self._limits.body_seconds):
+                if self._is_small(scope):
+                    whole: bytes = await protocol()
+                    return whole
                 return await self._limited_body(protocol)
         except TimeoutError as e:
             raise BodyTooSlow(self._limits.body_seconds) from e
+
+    def _is_small(self, scope: Any) -> bool:
+        """Whether the client said so; the HTTP server reads no more than what was said."""
+        said = scope.headers.get("content-length")
+        return said is not None and said.isdigit() and len(said) < 19 and int(said) <= self._limits.body_bytes
 
     async def _limited_body(self, protocol: Any) -> bytes:
         chunks, size = [], 0

@@ -50,7 +50,8 @@ class Feed:
                 continue
             if entries:
                 self._take(entries)
-            else:
+            # Where changes come one after the other, they are taken together.
+            if len(entries) < _PAGE:
                 await asyncio.sleep(_POLL_SECONDS)
 
     def _new(self) -> Sequence[Entry]:

@@ -7,13 +7,14 @@ from sqlalchemy import Connection, Row, bindparam, insert, select
 
 from tallystick.model.subject import Subject
 from tallystick.registry.ports import Entry
+from tallystick.stores.compiled import Compiled
 from tallystick.stores.rows import aware
 from tallystick.stores.statements import next_number
 from tallystick.stores.tables import counters, journal
 
 _COUNTER = "journal"  # no namespace: those have a slash
 
-_INSERT = insert(journal)
+_INSERT = Compiled(insert(journal), *journal.c.keys())
 _AFTER = select(journal).where(journal.c.id > bindparam("id")).order_by(journal.c.id).limit(bindparam("limit"))
 _LAST = select(counters.c.last).where(counters.c.name == _COUNTER)
 
@@ -26,7 +27,7 @@ class SqlJournal:
         # The counter's row is locked until the change commits, so entries become visible in the order of their ids
         # and whoever reads on from the last one misses none.
         number = next_number(self._connection, _COUNTER)
-        self._connection.execute(_INSERT, {**_row(entry), "id": number})
+        _INSERT.run(self._connection, {**_row(entry), "id": number})
 
     def after(self, id_: int, limit: int) -> Sequence[Entry]:
         return [_entry(row) for row in self._connection.execute(_AFTER, {"id": id_, "limit": limit})]

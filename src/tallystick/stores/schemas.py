@@ -11,18 +11,16 @@ from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
 from tallystick.model.subject import SchemaId, Subject, Version, subject_of
 from tallystick.registry.ports import StoredSchema, VersionRow
+from tallystick.stores.compiled import Compiled
 from tallystick.stores.rows import version_row
 from tallystick.stores.statements import next_number
 from tallystick.stores.tables import counters, schema_references, schemas, subjects, versions
 
-_INSERT = insert(schemas)
+_INSERT = Compiled(insert(schemas), *schemas.c.keys())
 _INSERT_REFERENCES = insert(schema_references)
-_ID_OF = select(schemas.c.id).where(
-    schemas.c.namespace == bindparam("namespace"), schemas.c.identity == bindparam("identity")
-)
-_BY_IDENTITY = select(schemas).where(
-    schemas.c.namespace == bindparam("namespace"), schemas.c.identity == bindparam("identity")
-)
+_HAS_IDENTITY = (schemas.c.namespace == bindparam("namespace")) & (schemas.c.identity == bindparam("identity"))
+_ID_OF = Compiled(select(schemas.c.id).where(_HAS_IDENTITY))
+_BY_IDENTITY = Compiled(select(schemas).where(_HAS_IDENTITY))
 _REFERENCES = (
     select(schema_references)
     .where(
@@ -78,8 +76,8 @@ class SqlSchemas:
         return given
 
     def _id_of(self, namespace: str, identity: bytes) -> SchemaId | None:
-        found = self._connection.execute(_ID_OF, {"namespace": namespace, "identity": identity}).scalar()
-        return None if found is None else SchemaId(found)
+        found = _ID_OF.one(self._connection, {"namespace": namespace, "identity": identity})
+        return None if found is None else SchemaId(found.id)
 
     def _insert(self, namespace: str, id_: SchemaId, definition: SchemaDefinition, identity: bytes, guid: UUID) -> None:
         row = {
@@ -93,7 +91,7 @@ class SqlSchemas:
             "rule_set": definition.rule_set,
             "properties": dict(definition.properties),
         }
-        self._connection.execute(_INSERT, row)
+        _INSERT.run(self._connection, row)
         if definition.references:
             self._connection.execute(_INSERT_REFERENCES, _reference_rows(namespace, id_, definition))
 
@@ -105,7 +103,7 @@ class SqlSchemas:
         return {SchemaId(row.id): SchemaType(row.type) for row in found}
 
     def by_identity(self, namespace: str, identity: bytes) -> StoredSchema | None:
-        rows = self._connection.execute(_BY_IDENTITY, {"namespace": namespace, "identity": identity}).all()
+        rows = _BY_IDENTITY.run(self._connection, {"namespace": namespace, "identity": identity})
         return next(iter(self._stored(rows)), None)
 
     def by_guid(self, guid: UUID) -> Sequence[StoredSchema]:

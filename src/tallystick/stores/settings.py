@@ -8,15 +8,18 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, union
 from tallystick.model.settings import Enforce, Mode, PayloadValidation, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import Subject
+from tallystick.stores.compiled import Compiled
 from tallystick.stores.statements import insert_or_ignore
 from tallystick.stores.tables import scopes, settings, subjects
 
 _GET = select(settings.c.settings).where(
     settings.c.namespace == bindparam("namespace"), settings.c.subject == bindparam("subject")
 )
-_LEVELS = select(settings).where(
-    ((settings.c.namespace == bindparam("of_namespace")) & settings.c.subject.in_(["", bindparam("of_subject")]))
-    | ((settings.c.namespace == "") & (settings.c.subject == ""))
+_LEVELS = Compiled(
+    select(settings).where(
+        ((settings.c.namespace == bindparam("of_namespace")) & settings.c.subject.in_(["", bindparam("of_subject")]))
+        | ((settings.c.namespace == "") & (settings.c.subject == ""))
+    )
 )
 _INSERT = insert(settings)
 _DELETE = delete(settings).where(
@@ -58,7 +61,7 @@ class SqlSettings:
             # Settings that are being changed are waited for; a subject's own are guarded by the subject's lock, and
             # SQLite has one writer anyway.
             self._share("", subject.namespace)
-        rows = self._connection.execute(_LEVELS, {"of_namespace": subject.namespace, "of_subject": subject.name})
+        rows = _LEVELS.run(self._connection, {"of_namespace": subject.namespace, "of_subject": subject.name})
         found = {(row.namespace, row.subject): _settings(row.settings) for row in rows}
         return (
             found.get((subject.namespace, subject.name)),

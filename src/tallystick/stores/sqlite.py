@@ -5,9 +5,11 @@ own, and answers them after the one commit: the cost of making it durable is sha
 """
 
 import queue
+import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,14 +26,16 @@ _Work = tuple[Callable[[Transaction], Any], "Future[Any]"]
 
 _MOST_IN_ONE_COMMIT = 64
 _BUSY_MS = 10_000
+_FAILURES = (OperationalError, sqlite3.OperationalError)
 
 
 class SqliteStore:
     def __init__(self, path: Path, readers: int = 8) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._engine = create_engine(
-            f"sqlite:///{path}", pool_size=readers + 1, max_overflow=16, connect_args={"check_same_thread": False}
-        )
+        self._engine = create_engine(f"sqlite:///{path}", max_overflow=-1, connect_args={"check_same_thread": False})
+        self._most_idle = readers
+        self._idle: list[Connection] = []
+        """Connections to read with. SQLAlchemy's pool takes longer to hand one out than most reads last."""
         event.listen(self._engine, "connect", _set_up)
         event.listen(self._engine, "begin", _begin)
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
@@ -40,8 +44,8 @@ class SqliteStore:
             self._writing = self._engine.connect().execution_options(tallystick_writes=True)
             with self._writing.begin():
                 migrate(self._writing)
-        except OperationalError as e:
-            raise Unavailable(f"cannot open {path}: {e.orig}") from e
+        except _FAILURES as e:
+            raise Unavailable(f"cannot open {path}: {_reason(e)}") from e
         self._writer = threading.Thread(target=self._write, name="tallystick-sqlite-writer", daemon=True)
         self._writer.start()
 
@@ -54,10 +58,24 @@ class SqliteStore:
 
     def read(self, function: Callable[[Transaction], T]) -> T:
         try:
-            with self._engine.connect() as connection, connection.begin():
+            with self._reading() as connection, connection.begin():
                 return function(SqlTransaction(connection, is_change=False))
-        except OperationalError as e:
-            raise Unavailable(f"the store does not answer: {e.orig}") from e
+        except _FAILURES as e:
+            raise _unavailable(e) from e
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._engine.connect()
+        try:
+            yield connection
+        finally:
+            if connection.in_transaction() or len(self._idle) >= self._most_idle or self._is_closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
 
     def close(self) -> None:
         """Finishes what has been asked for, then closes."""
@@ -65,7 +83,8 @@ class SqliteStore:
             self._is_closed = True
             self._queue.put(None)
             self._writer.join()
-            self._writing.close()
+            for connection in (self._writing, *self._idle):
+                connection.close()
             self._engine.dispose()
 
     def _write(self) -> None:
@@ -85,8 +104,8 @@ class SqliteStore:
             with self._writing.begin():
                 for function, done in together:
                     answers.append((done, *_run(self._writing, function)))
-        except OperationalError as e:
-            error = Unavailable(f"the store does not answer: {e.orig}")
+        except _FAILURES as e:
+            error = _unavailable(e)
             error.__cause__ = e
             answers = [(done, None, error) for _, done in together]
         for done, result, failure in answers:
@@ -98,13 +117,11 @@ class SqliteStore:
 
 def _run(connection: Connection, function: Callable[[Transaction], Any]) -> tuple[Any, BaseException | None]:
     """A change in its own savepoint: one that fails takes nothing of the others with it."""
-    # Straight to the driver: there are two of these for every change, and there is nothing to translate.
-    driver = connection.connection.driver_connection
-    assert driver is not None
+    driver = _driver(connection)
     driver.execute("SAVEPOINT one_change")
     try:
         result = function(SqlTransaction(connection, is_change=True))
-    except OperationalError:
+    except _FAILURES:
         raise
     except Exception as failure:  # noqa: BLE001  # handed to whoever asked for the change
         driver.execute("ROLLBACK TO one_change")
@@ -124,4 +141,17 @@ def _set_up(connection: Any, _: Any) -> None:
 
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("tallystick_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _driver(connection: Connection) -> Any:
+    """For what every transaction does and needs no translation: SQLAlchemy takes many times as long for it."""
+    return connection.connection.driver_connection
+
+
+def _unavailable(error: Exception) -> Unavailable:
+    return Unavailable(f"the store does not answer: {_reason(error)}")
+
+
+def _reason(error: Exception) -> object:
+    return error.orig if isinstance(error, OperationalError) else error

@@ -22,21 +22,23 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.sql.dml import ReturningInsert
 
 from tallystick.model.schema_type import SchemaType
 from tallystick.model.subject import Subject, Version
 from tallystick.registry.ports import Page, State, SubjectRow, VersionRow
+from tallystick.stores.compiled import Compiled
 from tallystick.stores.rows import aware, version_row
 from tallystick.stores.schemas import remove_unused
 from tallystick.stores.statements import inserting_or_ignoring
 from tallystick.stores.tables import schemas, settings, subjects, versions
 
 _IS_SUBJECT = (subjects.c.namespace == bindparam("of_namespace")) & (subjects.c.name == bindparam("of_name"))
-_LOCK = select(subjects).where(_IS_SUBJECT).with_for_update()
+_LOCK = Compiled(select(subjects).where(_IS_SUBJECT).with_for_update())
 _ID = select(subjects.c.id).where(_IS_SUBJECT)
-_INSERT_VERSION = insert(versions)
-_HISTORY = select(versions, subjects.c.name).join(subjects).where(_IS_SUBJECT).order_by(versions.c.version)
+_INSERT_VERSION = Compiled(
+    insert(versions), "subject_id", "version", "namespace", "schema_id", "state", "created_at", "properties"
+)
+_HISTORY = Compiled(select(versions, subjects.c.name).join(subjects).where(_IS_SUBJECT).order_by(versions.c.version))
 
 
 # An empty object is written in one way on every database.
@@ -53,7 +55,7 @@ _RECOUNT = (
     .where(_IS_SUBJECT)
     .values(live=_count(State.LIVE), deleted=_count(State.DELETED), modified_at=bindparam("now"))
 )
-_APPENDED = (
+_APPENDED = Compiled(
     update(subjects)
     .where(subjects.c.id == bindparam("of_id"))
     .values(
@@ -68,19 +70,20 @@ _APPENDED = (
 
 
 @cache
-def _creating(dialect: str) -> ReturningInsert[Any]:
-    return inserting_or_ignoring(dialect, subjects).returning(*subjects.c)
+def _creating(dialect: str) -> Compiled:
+    statement = inserting_or_ignoring(dialect, subjects).returning(*subjects.c)
+    return Compiled(statement, "namespace", "name", "created_at", "modified_at", "about")
 
 
 class SqlSubjects:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._ids: dict[Subject, int] = {}
-        self._new: set[Subject] = set()
-        """Made by this transaction, without a version so far."""
+        self._empty: set[Subject] = set()
+        """Those that are locked and never had a version."""
 
     def lock(self, subject: Subject, *, create: bool) -> SubjectRow | None:
-        found = self._connection.execute(_LOCK, _key(subject)).one_or_none()
+        found = _LOCK.one(self._connection, _key(subject))
         if found is None and create:
             now = datetime.now(UTC)
             row = {
@@ -90,20 +93,20 @@ class SqlSubjects:
                 "modified_at": now,
                 "about": {},
             }
-            found = self._connection.execute(_creating(self._connection.dialect.name), row).one_or_none()
-            if found is not None:
-                self._new.add(subject)
-            else:
-                found = self._connection.execute(_LOCK, _key(subject)).one()
+            found = _creating(self._connection.dialect.name).one(self._connection, row)
+            if found is None:
+                found = _LOCK.one(self._connection, _key(subject))
         if found is None:
             return None
+        if found.last_version == 0:
+            self._empty.add(subject)
         self._ids[subject] = found.id
         return _subject_row(found)
 
     def history(self, subject: Subject) -> Sequence[VersionRow]:
-        if subject in self._new:
+        if subject in self._empty:
             return []
-        return [version_row(row) for row in self._connection.execute(_HISTORY, _key(subject))]
+        return [version_row(row) for row in _HISTORY.run(self._connection, _key(subject))]
 
     def names(
         self,
@@ -152,11 +155,11 @@ class SqlSubjects:
             "created_at": row.created_at,
             "properties": row.properties,
         }
-        self._connection.execute(_INSERT_VERSION, values)
-        self._new.discard(row.subject)
+        _INSERT_VERSION.run(self._connection, values)
+        self._empty.discard(row.subject)
         counted = {"more_live": int(row.state is State.LIVE), "more_deleted": int(row.state is State.DELETED)}
         changed = {"of_id": values["subject_id"], "number": row.version, "now": datetime.now(UTC), **counted}
-        self._connection.execute(_APPENDED, changed)
+        _APPENDED.run(self._connection, changed)
 
     def set_state(self, subject: Subject, numbers: Sequence[Version], state: State) -> None:
         chosen = (versions.c.subject_id == self._id(subject)) & versions.c.version.in_(numbers)

@@ -35,7 +35,7 @@ counters = Table(
     metadata,
     Column("name", _Name, primary_key=True),
     Column("last", BigInteger, nullable=False),
-    comment="The last schema id of each namespace, and of the journal (''). Never taken back.",
+    comment="The last schema id of each namespace, and the last entry of the journal. Never taken back.",
 )
 
 subjects = Table(

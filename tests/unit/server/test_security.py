@@ -35,6 +35,12 @@ def test_a_file_gives_accounts_with_grants(tmp_path: Path) -> None:
     assert accounts.tokens == {}
 
 
+def test_a_pattern_needs_no_quotes_though_yaml_reads_as_true_what_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "f.yaml"
+    path.write_text(f"tokens: {{ci: {{secret: '{HASH}', roles: [{{role: register, on: 'orders-*'}}]}}}}")
+    assert load(path).tokens["ci"].principal.grants == (Grant(Action.REGISTER, "orders-*"),)
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
