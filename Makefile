@@ -14,7 +14,7 @@ QUICK ?=
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: $(SET_UP) ## show the rule engine at work on an evolution
+demo: $(SET_UP) ## show the rules and the registry at work on an evolution
 	@$(BIN)/tally demo
 
 test: check ## check, then run every test

@@ -31,7 +31,15 @@ def test_the_demo_tells_its_story_and_ends_by_itself() -> None:
     for rule in ("AVRO_FIELD_ADDED_NEEDS_DEFAULT", "AVRO_FIELD_REMOVED_NEEDS_DEFAULT", "AVRO_TYPE_WIDENED"):
         assert f"  rule    {rule}\n" in done.stdout
     assert "\x1b" not in done.stdout
-    assert len(done.stdout.splitlines()) < 120
+    assert len(done.stdout.splitlines()) < 160
+    _, _, registry = done.stdout.partition("6. The registry")
+    answers = [line for line in registry.splitlines() if line.startswith(("orders-value version", "tally: error"))]
+    assert answers == [
+        "orders-value version 1, id 1",
+        "orders-value version 2, id 2",
+        "tally: error: the registry refuses the schema: 3 findings",
+        "orders-value version 3, id 3",
+    ]
 
 
 def test_the_demo_has_colours_when_asked() -> None:

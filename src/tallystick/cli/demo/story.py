@@ -1,4 +1,4 @@
-"""`tally demo`: the rule engine at work on schemas of a shop. It ends by itself and needs no input."""
+"""`tally demo`: the rules and the registry at work on schemas of a shop. It ends by itself and needs no input."""
 
 import shlex
 import sys
@@ -68,9 +68,10 @@ STEPS = (
 @click.command()
 @colour_option
 def demo(colour: str) -> None:
-    """Show the rules at work on a real evolution."""
+    """Show the rules and the registry at work on a real evolution."""
     target = terminal(colour, sys.stdout)
     show(list(told(target.width)), target, sys.stdout)
+    show(list(registry_told(target.width)), target, sys.stdout)
 
 
 def told(width: int | None) -> Iterator["Text"]:
@@ -82,6 +83,21 @@ def told(width: int | None) -> Iterator["Text"]:
         yield Text(f"{number}. {step.title}", "bold magenta")
         yield from paragraph(step.told, width, indent=3)
         yield from scene(step, width)
+        yield Text()
+
+
+def registry_told(width: int | None) -> Iterator["Text"]:
+    from rich.text import Text
+
+    from tallystick.cli.demo import registry
+    from tallystick.cli.output.text import paragraph
+
+    yield Text(f"{len(STEPS) + 1}. The registry", "bold magenta")
+    text = "The same orders on a registry (tally serve), which keeps the versions and refuses what does not fit."
+    yield from paragraph(text, width, indent=3)
+    for command, output in registry.scene():
+        yield Text(f"   $ {command}", "bold")
+        yield from (Text(line) for line in output.splitlines())
         yield Text()
     yield from paragraph("That is all. Try it on your own files: tally check OLD NEW --strategy FULL", width)
 
