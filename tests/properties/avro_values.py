@@ -5,6 +5,7 @@ import struct
 from typing import Any
 
 from tallystick.formats.avro.types import Array, AvroType, Enum, Fixed, Map, Named, Primitive, Record, Union
+from tallystick.formats.avro.validate import check_of
 
 _UUID = "12345678-1234-5678-1234-567812345678"
 _PLAIN: dict[str, list[Any]] = {
@@ -123,7 +124,7 @@ def is_same(type_: AvroType, given: Any, read: Any) -> bool:
         case Union(branches=branches) if isinstance(given, float) and any(b.kind == "double" for b in branches):
             return bool(given == read)
         case Union(branches=branches):
-            return any(_may_be(branch, given) and is_same(branch, given, read) for branch in branches)
+            return any(_is_for(branch, given) and is_same(branch, given, read) for branch in branches)
         case Primitive(logical=logical) | Fixed(logical=logical) if logical is not None:
             return type(given) is not type(read) or bool(given == read)
         case Primitive(kind="float"):
@@ -132,14 +133,7 @@ def is_same(type_: AvroType, given: Any, read: Any) -> bool:
     return bool(given == read)
 
 
-def _may_be(type_: AvroType, value: Any) -> bool:
-    match type_:
-        case Record(fields=fields):
-            return isinstance(value, dict) and value.keys() == {field.name for field in fields}
-        case Map():
-            return isinstance(value, dict)
-        case Array():
-            return isinstance(value, list)
-        case Primitive(kind="float"):
-            return isinstance(value, float | int)
-    return True
+def _is_for(branch: AvroType, value: Any) -> bool:
+    """Whether a whole value, with every field, may be meant for a branch."""
+    is_whole = not isinstance(branch, Record) or (isinstance(value, dict) and value.keys() == branch.by_name.keys())
+    return is_whole and check_of(branch)(value)
