@@ -67,9 +67,11 @@ def _measuring(loads: list[Load], figure: Callable[[Load], float]) -> Contest:
     )
 
 
-def _contest(works: Sequence[Work], remark: Callable[[], str] | None = None) -> Contest:
-    """Ours, and the peer where there is one."""
-    return Contest(works[0], works[1] if len(works) > 1 else None, remark=remark)
+def _contest(works: Sequence[Work], remark: Callable[[], str] = str) -> Contest:
+    """Ours, and the peer where it is there."""
+    if len(works) == 1:
+        return Contest(works[0], remark=lambda: "; ".join(filter(None, [remark(), servers.NO_APICURIO])))
+    return Contest(works[0], works[1], remark=remark)
 
 
 def _next_version() -> Contest:
@@ -122,7 +124,7 @@ def _both() -> list[Server]:
 
 
 def _ready() -> Contest:
-    return Contest(_starting, None if servers.apicurio() is None else _starting_apicurio)
+    return _contest([_starting] if servers.apicurio() is None else [_starting, _starting_apicurio])
 
 
 def _starting() -> float:

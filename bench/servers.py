@@ -98,18 +98,21 @@ def ours_on_postgres() -> Server:
 
 @functools.cache
 def apicurio() -> Server | None:
-    """With its memory store; None where neither its files nor Maven are there."""
+    """With its memory store; None where it cannot be had."""
     try:
         found = shared.enter_context(running_apicurio())
     except FileNotFoundError:
-        print(NO_APICURIO, file=sys.stderr)
+        print(f"{NO_APICURIO}; Maven downloads it: apt-get install maven", file=sys.stderr)
+        return None
+    except AssertionError as e:
+        print(f"{NO_APICURIO}: {e}", file=sys.stderr)
         return None
     server = Server(found.url, found.pid)
     _fill(server)
     return server
 
 
-NO_APICURIO = "Apicurio is not measured: Maven gets it, and mvn is not on the PATH (apt-get install maven)"
+NO_APICURIO = "Apicurio is not measured"
 
 
 @functools.cache

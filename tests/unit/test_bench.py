@@ -1,11 +1,13 @@
 """The harness on a toy: its shape, not its timings."""
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bench.benchmark import Benchmark, Contest, Row, elapsed_ms, peak_mib, run
+from bench.benchmark import Benchmark, Contest, NotMeasured, Row, elapsed_ms, once_ms, peak_mib, run, told
 from bench.run import chosen, discover, main, table, write
 
 KEYS = ["row", "unit", "ours", "peer", "peer_name", "ratio", "goal", "growth", "note"]
@@ -43,6 +45,41 @@ def test_rounds_end_when_the_time_is_over(rounds: int, seconds: float, times: in
 def test_row_without_peer_and_growth_leaves_them_out() -> None:
     row = run(_toy(prepare=lambda: Contest(lambda: None), peer_name=None, goal=None), rounds=1, seconds=60)
     assert (row.peer, row.ratio, row.growth) == (None, None, None)
+
+
+def test_a_rate_is_better_when_it_is_higher() -> None:
+    contest = Contest(lambda: 300.0, lambda: 100.0, remark=lambda: "p99 2 ms")
+    row = run(_toy(prepare=lambda: contest, measure=told, is_rate=True, note="16 connections"), rounds=1, seconds=60)
+    assert (row.ours, row.peer, row.ratio) == (300, 100, 3)
+    assert row.note == "16 connections; p99 2 ms"
+
+
+def test_a_quick_run_takes_less_data_and_one_round() -> None:
+    calls: list[str] = []
+
+    def counting(size: str) -> Callable[[], Contest]:
+        def work() -> float:
+            calls.append(size)
+            return 1.0
+
+        return lambda: Contest(work)
+
+    toy = _toy(prepare=counting("large"), prepare_quick=counting("small"), measure=told, least_rounds=3)
+    run(toy, rounds=9, seconds=0)
+    run(toy, rounds=9, seconds=0, quick=True)
+    assert calls == ["large"] * 4 + ["small"] * 2
+
+
+def test_what_cannot_be_measured_is_left_out_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing() -> Contest:
+        raise NotMeasured("get wrk first")
+
+    monkeypatch.setattr("bench.run.discover", lambda: iter([_toy(row="a", prepare=missing), _toy(row="b")]))
+    main(["--quick", "--results", str(tmp_path / "latest.json")])
+    assert "a is left out: get wrk first" in capsys.readouterr().err
+    assert [row["row"] for row in json.loads((tmp_path / "latest.json").read_text())] == ["b"]
 
 
 def test_table_says_whether_a_goal_is_reached() -> None:
@@ -84,4 +121,5 @@ def test_every_benchmark_has_a_row_of_its_own() -> None:
 
 def test_measures() -> None:
     assert elapsed_ms(lambda: _sum(100_000)) > 0
+    assert once_ms(lambda: time.sleep(0.01)) >= 10
     assert peak_mib(lambda: bytearray(8 * 2**20)) == pytest.approx(8, rel=0.05)

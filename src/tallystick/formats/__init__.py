@@ -6,6 +6,6 @@ A format is four functions' worth of knowledge in four files of the same names: 
 
 from tallystick.formats.catalogue import format_of, parse, schema_types
 from tallystick.formats.format import Format, Schema
-from tallystick.formats.identity import guid, identity, is_same
+from tallystick.formats.identity import guid, guid_of, identity, is_same
 
-__all__ = ["Format", "Schema", "format_of", "guid", "identity", "is_same", "parse", "schema_types"]
+__all__ = ["Format", "Schema", "format_of", "guid", "guid_of", "identity", "is_same", "parse", "schema_types"]

@@ -28,8 +28,13 @@ def identity(definition: SchemaDefinition) -> bytes:
 
 
 def guid(definition: SchemaDefinition) -> UUID:
+    return guid_of(identity(definition))
+
+
+def guid_of(identity: bytes) -> UUID:
+    """The GUID of the definition that has this identity."""
     # Version 8 is RFC 9562's form for "made by the application from a hash of its own choice".
-    value = int.from_bytes(identity(definition)[:16]) & ~(0xF << 76) | (8 << 76)
+    value = int.from_bytes(identity[:16]) & ~(0xF << 76) | (8 << 76)
     return UUID(int=value & ~(0b11 << 62) | (0b10 << 62))
 
 

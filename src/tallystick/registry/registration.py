@@ -18,7 +18,7 @@ from tallystick.errors import (
     VersionNotFound,
 )
 from tallystick.finding import Finding
-from tallystick.formats import Schema, guid, identity, is_same, parse
+from tallystick.formats import Schema, guid, guid_of, identity, is_same, parse
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.settings import SERVER_DEFAULTS, Enforce, Mode, Settings
 from tallystick.model.subject import SchemaId, Subject, Version, subject_of
@@ -158,7 +158,8 @@ def _candidate(
     if parsed is not None and parsed.definition == definition:
         return parsed
     schema = parse(definition, referenced(tx, definition, namespace))
-    return _Candidate(definition, schema, identity(definition), guid(definition))
+    known_by = identity(definition)
+    return _Candidate(definition, schema, known_by, guid_of(known_by))
 
 
 def _register(
