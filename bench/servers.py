@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 
 from bench.benchmark import NotMeasured, shared
 from tests.apicurio import running_apicurio
+from tests.ports import free_ports
 from tests.postgres import binaries, own_database, running_postgres
-from tests.servers import free_ports
 
 _START_SECONDS = 60.0
 _TICKS = os.sysconf("SC_CLK_TCK")

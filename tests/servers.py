@@ -1,7 +1,6 @@
 """A registry server for the tests: the whole of `tally serve` in this process, on free loopback ports."""
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from tallystick.registry.service import Registry
 from tallystick.serve.compose import Applications, open_store, serve_until
 from tallystick.serve.config import Address, ServeConfig
+from tests.ports import free_ports
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,3 @@ def running_registry(
         loop.call_soon_threadsafe(stop.set)
         serving.join()
         loop.close()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on; all are held while they are chosen, so that they differ."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.integration.servers import Served, free_port, start
+from tests.integration.servers import Served, start
+from tests.ports import free_port
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.servers import RunningRegistry, free_ports, running_registry
+from tests.ports import free_ports
+from tests.servers import RunningRegistry, running_registry
 
 V1 = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'
 GOOD = V1.replace("]}", ', {"name": "note", "type": "string", "default": ""}]}')

@@ -18,7 +18,8 @@ from tallystick.model.strategy import Strategy
 from tallystick.rest import RegistryClient
 from tallystick.rest.confluent import ConfluentRegistry
 from tallystick.server.security import hashed
-from tests.servers import RunningRegistry, free_ports, running_registry
+from tests.ports import free_ports
+from tests.servers import RunningRegistry, running_registry
 
 V1 = '{"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}'
 V2 = """{"type": "record", "name": "Order", "fields": [

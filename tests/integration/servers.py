@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+
+from tests.ports import free_port
 
 _SERVE = "from tallystick.cli.serve import serve; serve()"
 _START_SECONDS = 30.0
@@ -43,13 +44,6 @@ class Served:
         for stream in (self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def start(

@@ -13,7 +13,8 @@ import trustme
 import yaml
 
 from tallystick.server.security import hashed
-from tests.integration.servers import Served, free_port, serving, start
+from tests.integration.servers import Served, serving, start
+from tests.ports import free_port
 
 EMPTY = '{"type": "record", "name": "Order", "fields": []}'
 TOKEN = "s3cret-of-ci"

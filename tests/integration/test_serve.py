@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.integration.servers import Served, client, free_port, serving, start, wait_until
+from tests.integration.servers import Served, client, serving, start, wait_until
+from tests.ports import free_port
 
 EMPTY = '{"type": "record", "name": "Order", "fields": []}'
 

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName"}
 
-LEVELS = ("debug", "info", "warning", "error")
-
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:

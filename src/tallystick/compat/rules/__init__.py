@@ -16,7 +16,7 @@ from tallystick.model.schema_type import SchemaType
 
 Comparison = Callable[[Any, Any, Direction, Options], Iterable[Finding]]
 
-_MODULES = {
+MODULES = {
     types.AVRO: "avro",
     types.PULSAR_JSON: "avro",
     types.PULSAR_PROTOBUF: "avro",
@@ -24,21 +24,22 @@ _MODULES = {
     types.PROTOBUF: "protobuf",
     types.PROTOBUF_NATIVE: "protobuf",
 }
+"""Where the rules of a type are, and under the same name in `compat.changes` its changes."""
 _ACROSS_TYPES = ("key_value", "primitive", "type_change")
 
 
 @cache
 def comparison_of(schema_type: SchemaType) -> Comparison | None:
     """`compare(old, new, direction, options)` of the type's rules; None for a type without rules of its own."""
-    if schema_type not in _MODULES:
+    if schema_type not in MODULES:
         return None
-    compare: Comparison = _load(_MODULES[schema_type]).compare
+    compare: Comparison = _load(MODULES[schema_type]).compare
     return compare
 
 
 def catalogue() -> dict[str, Rule]:
     """Every rule by its id."""
-    for name in {*_MODULES.values(), *_ACROSS_TYPES}:
+    for name in {*MODULES.values(), *_ACROSS_TYPES}:
         _load(name)
     return dict(sorted(CATALOGUE.items()))
 
