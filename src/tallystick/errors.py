@@ -12,9 +12,12 @@ TallystickError
 │   ├── ReferenceExists     what other schemas refer to cannot be deleted
 │   ├── SchemaIdTaken       an import's id belongs to another definition
 │   ├── NamespaceNotEmpty   only an empty namespace can be deleted
+│   ├── AlreadyExists       a tenant, namespace, topic or subscription of that name is there
+│   ├── Busy                another producer or consumer is attached, or a topic has some
 │   └── Unsupported         the registry, broker or format that is asked has no such thing
 ├── NotFound                what was asked for does not exist
 │   ├── NamespaceNotFound, SubjectNotFound, VersionNotFound, SchemaNotFound, SettingsNotFound
+│   ├── TenantNotFound, TopicNotFound, SubscriptionNotFound
 │   └── AlreadyDeleted, NotDeletedYet    soft and permanent deletion in the wrong order
 ├── Unauthenticated         nobody, or nobody known, asks
 ├── Forbidden               somebody known asks, and may not
@@ -139,6 +142,19 @@ class NamespaceNotEmpty(BadRequest):
         super().__init__(f"namespace {namespace} has subjects; delete them first")
 
 
+class AlreadyExists(BadRequest):
+    code = "already-exists"
+
+
+class Busy(BadRequest):
+    """`what` is the part that is taken: producer, consumer, subscription or topic."""
+
+    code = "busy"
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(reason, what=what)
+
+
 class Unsupported(BadRequest):
     code = "unsupported"
 
@@ -166,6 +182,27 @@ class VersionNotFound(NotFound):
 
     def __init__(self, version: int | str) -> None:
         super().__init__(f"Version {version} not found.", version=version)
+
+
+class TenantNotFound(NotFound):
+    code = "tenant-not-found"
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"Tenant {tenant} not found")
+
+
+class TopicNotFound(NotFound):
+    code = "topic-not-found"
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(f"Topic {topic} not found", topic=topic)
+
+
+class SubscriptionNotFound(NotFound):
+    code = "subscription-not-found"
+
+    def __init__(self, subscription: str, topic: str) -> None:
+        super().__init__(f"Subscription {subscription} of topic {topic} not found", subscription=subscription)
 
 
 class SchemaNotFound(NotFound):

@@ -1,11 +1,16 @@
-"""Every case of `conformance/verification`: who is let in, as which version, and why not."""
+"""Every case of `conformance/verification`: who is let in, as which version, and why not.
 
-from collections.abc import Iterator
+Through two doors: the function, and the registry that clients of a broker attach to.
+"""
+
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from typing import Any
 
 import pytest
 
+from tallystick.access import Caller
 from tallystick.compat.evolution import Registered
 from tallystick.compat.rules import catalogue
 from tallystick.compat.verification import (
@@ -17,12 +22,18 @@ from tallystick.compat.verification import (
     check_consumer,
     check_producer,
 )
+from tallystick.errors import IncompatibleSchema
 from tallystick.finding import Direction
 from tallystick.formats import Schema, parse
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.policy import Policy
 from tallystick.model.schema_type import SchemaType
 from tallystick.model.strategy import Strategy
+from tallystick.model.subject import Subject
+from tallystick.registry import attachment, policies, registration
+from tallystick.registry.ports import State
+from tallystick.registry.service import Registry
+from tallystick.stores.sqlite import SqliteStore
 from tests.conformance.cases import CONFORMANCE, load
 
 FOLDER = CONFORMANCE / "verification"
@@ -34,10 +45,73 @@ def _schema(kind: str, text: str) -> Schema:
     return parse(SchemaDefinition(SchemaType(kind), text))
 
 
-def _verdict(role: str, history: list[Registered], schema: Schema | None, policy: Policy, in_use: bool) -> Verdict:
+Door = Callable[[str, list[Registered], Schema | None, Policy, bool], Verdict]
+"""Role, history, the client's schema, policy, whether the topic is in use."""
+
+
+def _through_function(
+    role: str, history: list[Registered], schema: Schema | None, policy: Policy, in_use: bool
+) -> Verdict:
     if role == "producer":
         return check_producer(history, schema, policy)
     return check_consumer(history, schema, policy, topic_in_use=in_use)
+
+
+class _RegistryDoor:
+    """Each client comes to a topic of its own."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._numbers = count()
+
+    def __call__(
+        self, role: str, history: list[Registered], schema: Schema | None, policy: Policy, in_use: bool
+    ) -> Verdict:
+        topic = Subject("public/default", f"topic-{next(self._numbers)}")
+        self._set_up(topic, history, policy)
+        before = self._versions(topic)
+        try:
+            version = self._attach(role, topic, None if schema is None else schema.definition, in_use)
+        except IncompatibleSchema as e:
+            assert self._versions(topic) == before
+            return Refused(e.findings)
+        if self._versions(topic) == before:
+            return Attached(version)
+        assert self._versions(topic) == [*before, version]
+        return Register()
+
+    def _set_up(self, topic: Subject, history: list[Registered], policy: Policy) -> None:
+        for registered in history:
+            registration.register(self._registry, Caller(), topic, registered.schema.definition, force=True)
+        facts = {
+            "strategy": policy.strategy,
+            "auto_update": policy.auto_update,
+            "validation_enforced": policy.validation_enforced,
+        }
+        policies.change(self._registry, Caller(), facts, topic)
+
+    def _attach(self, role: str, topic: Subject, definition: SchemaDefinition | None, in_use: bool) -> int | None:
+        if role == "producer":
+            return attachment.attach_producer(self._registry, Caller(), topic, definition).version
+        attach = attachment.attach_consumer
+        return attach(self._registry, Caller(), topic, definition, topic_in_use=in_use).version
+
+    def _versions(self, topic: Subject) -> list[int]:
+        rows = self._registry.read(lambda tx: tx.subjects.history(topic))
+        return [row.version for row in rows if row.state is State.LIVE]
+
+
+@pytest.fixture(scope="module")
+def registry_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    registry = Registry(SqliteStore(tmp_path_factory.mktemp("store") / "registry.db"))
+    yield _RegistryDoor(registry)
+    registry.close()
+
+
+@pytest.fixture(params=["function", "registry"])
+def door(request: pytest.FixtureRequest) -> Door:
+    found: Door = _through_function if request.param == "function" else request.getfixturevalue("registry_door")
+    return found
 
 
 def _cells() -> Iterator[Any]:
@@ -50,10 +124,10 @@ def _cells() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("kind", "strategy", "column", "role", "is_let_in"), list(_cells()))
-def test_table(kind: str, strategy: Strategy, column: str, role: str, is_let_in: bool) -> None:
+def test_table(door: Door, kind: str, strategy: Strategy, column: str, role: str, is_let_in: bool) -> None:
     client = TABLE["columns"][column]
     history = [Registered(1, _schema(kind, TABLE["registered"]))]
-    verdict = _verdict(role, history, _schema(client.get("type", kind), client["text"]), Policy(strategy), True)
+    verdict = door(role, history, _schema(client.get("type", kind), client["text"]), Policy(strategy), True)
     if is_let_in:
         is_registered = column == "the registered schema"
         assert verdict == (
@@ -87,7 +161,7 @@ def _cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("file", "case"), list(_cases()))
-def test_case(file: dict[str, Any], case: dict[str, Any]) -> None:
+def test_case(door: Door, file: dict[str, Any], case: dict[str, Any]) -> None:
     def named(name: str | None) -> Schema | None:
         if name is None:
             return None
@@ -98,7 +172,7 @@ def test_case(file: dict[str, Any], case: dict[str, Any]) -> None:
     policy = Policy(Strategy(case["strategy"]), case.get("auto_update", True), case.get("validation_enforced", False))
     role = "producer" if "producer" in case else "consumer"
     in_use = case.get("topic_in_use", bool(history))
-    assert _as_facts(_verdict(role, history, named(case[role]), policy, in_use)) == _expected(case)
+    assert _as_facts(door(role, history, named(case[role]), policy, in_use)) == _expected(case)
 
 
 def _as_facts(verdict: Verdict) -> dict[str, Any]:

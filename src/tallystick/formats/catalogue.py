@@ -9,9 +9,14 @@ from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinit
 from tallystick.model.schema_type import CLIENT_SIDE, SchemaType
 
 
-def parse(definition: SchemaDefinition, references: References = NO_REFERENCES) -> Schema:
-    """The schema that a definition describes, or `InvalidSchema` with the place of the fault."""
-    schema = format_of(definition.type).parse(definition, references)
+def parse(definition: SchemaDefinition, references: References = NO_REFERENCES, *, is_lenient: bool = False) -> Schema:
+    """The schema that a definition describes, or `InvalidSchema` with the place of the fault.
+
+    Leniently read are definitions that are registered already, and those of Pulsar's clients, whose brokers take more
+    than the specifications do.
+    """
+    format_ = format_of(definition.type)
+    schema = ((format_.parse_leniently if is_lenient else None) or format_.parse)(definition, references)
     assert isinstance(schema, Schema)
     return schema
 

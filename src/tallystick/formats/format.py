@@ -8,7 +8,7 @@ from tallystick.finding import Finding
 from tallystick.model.definition import References, SchemaDefinition
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
     """A parsed definition. Each format adds what it found in the text."""
 
@@ -35,3 +35,5 @@ class Format:
     decode: Callable[..., Any]
     """`decode(schema, payload, reader=None)` → value, resolved to the reader's schema where the format can;
     raises `InvalidRecord`, also for bytes left over."""
+    parse_leniently: Callable[[SchemaDefinition, References], Any] | None = None
+    """`parse` for texts that another system let in, where those are more than `parse` takes."""

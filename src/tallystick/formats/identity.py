@@ -8,6 +8,7 @@ that behave differently would share an id.
 import hashlib
 import json
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from tallystick.formats.catalogue import format_of
 from tallystick.formats.format import Schema
@@ -43,7 +44,18 @@ def is_same(a: Schema, b: Schema) -> bool:
     return parsed_identity(a) == parsed_identity(b)
 
 
-def parsed_identity(schema: Schema) -> tuple[str, str, tuple[Reference, ...]]:
+ParsedIdentity = tuple[str, str, tuple[Reference, ...]]
+
+_parsed_identities: WeakKeyDictionary[Schema, ParsedIdentity] = WeakKeyDictionary()
+"""A schema that is kept is compared with every one that comes."""
+
+
+def parsed_identity(schema: Schema) -> ParsedIdentity:
     """What equal parsed schemas share. BYTES and NONE are two names of one type."""
-    kind = schema.definition.type
-    return (BYTES if kind == NONE else kind), format_of(kind).normal_form(schema), schema.definition.references
+    found = _parsed_identities.get(schema)
+    if found is None:
+        kind = schema.definition.type
+        normal = format_of(kind).normal_form(schema)
+        found = (BYTES if kind == NONE else kind), normal, schema.definition.references
+        _parsed_identities[schema] = found
+    return found

@@ -18,9 +18,10 @@ Path = tuple[str | int, ...]
 MAX_DEPTH = 200
 """Levels of nesting in one text. Real schemas stay below 50; a text that goes deeper is an attack or a bug."""
 
-_STRING = r'"(?:[^"\\]|\\.)*"'
+# A string without an end goes to the end of the text: looked for anew from each quote in it, it would take for ever.
+_STRING = r'"(?:[^"\\]++|\\.)*+"?'
 _STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
-_WHITE_SPACE = re.compile(rf"({_STRING})|[ \t\r\n]+", re.DOTALL)
+_WITHOUT_WHITE_SPACE = re.compile(rf"(?:[^\" \t\r\n]++|{_STRING})++", re.DOTALL)
 _TOKEN = re.compile(rf"{_STRING}|[\[\]{{}}:,]|[^\s\[\]{{}}:,\"]+", re.DOTALL)
 
 
@@ -54,7 +55,7 @@ def place(text: str, path: Path) -> Place:
 
 
 def without_white_space(text: str) -> str:
-    return _WHITE_SPACE.sub(lambda match: match[1] or "", text)
+    return "".join(_WITHOUT_WHITE_SPACE.findall(text))
 
 
 def _at(text: str, offset: int, path: str = "") -> Place:

@@ -28,10 +28,15 @@ class Enforce(StrEnum):
 
 
 class PayloadValidation(StrEnum):
+    """What a broker asks of a message before it takes it. Each asks for what the one before it asks."""
+
     OFF = "off"
+    REGISTERED = "registered"
+    """Its schema version is one of the topic's."""
     HALF = "half"
-    """Every other message: the other end validates the rest."""
+    """Every other payload fits its schema: the other end validates the rest."""
     ALL = "all"
+    """Its payload fits its schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ class ParsedSchemas:
                     self._kept.move_to_end((namespace, id_))
                     found[id_] = schema
         for stored in tx.schemas.get(namespace, missing) if missing else ():
-            schema = parse(stored.definition, referenced(tx, stored.definition, namespace))
+            schema = parse(stored.definition, referenced(tx, stored.definition, namespace), is_lenient=True)
             self.keep(stored, schema)
             found[stored.id] = schema
         return found

@@ -63,11 +63,13 @@ def change(
     namespace: str | None = None,
     *,
     force: bool = False,
+    origin: str | None = None,
 ) -> Settings:
     """Sets some settings at a level and leaves the others; None takes one back. Answers what is set there then.
 
     A contract changes entry by entry. Where the mode takes no changes, only the mode itself can be changed. IMPORT
-    mode wants an empty place: schemas that are there already could take an id that is to be imported.
+    mode wants an empty place: schemas that are there already could take an id that is to be imported. `origin` is the
+    cluster that a change was made at, where that is another one.
     """
     place = Subject(namespace, "") if subject is None and namespace else subject
     require(caller, Action.CONFIGURE, "" if place is None else str(place))
@@ -87,7 +89,8 @@ def change(
         after = before.with_changes({**changes, **_contract(before, changes)})
         tx.settings.put(subject, namespace, None if after == Settings() else after)
         shown = {name: _shown(value) for name, value in changes.items()}
-        record(tx, caller, "settings.changed", subject, namespace=namespace, changes=shown)
+        made_at = {} if origin is None else {"origin": origin}
+        record(tx, caller, "settings.changed", subject, namespace=namespace, changes=shown, **made_at)
         return after
 
     return registry.change(apply)

@@ -82,6 +82,18 @@ class Entry:
     id: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalFilter:
+    """Which lines of the journal are wanted; None lets all pass."""
+
+    subject: Subject | None = None
+    principal: str | None = None
+    kind: str | None = None
+    since: datetime | None = None
+    before: int | None = None
+    """Only lines with a smaller id: where the page before ended."""
+
+
 class Subjects(Protocol):
     def lock(self, subject: Subject, *, create: bool) -> SubjectRow | None:
         """The subject, kept from other changes until the transaction ends; None where it does not exist."""
@@ -170,6 +182,9 @@ class Journal(Protocol):
     def write(self, entry: Entry) -> None: ...
 
     def after(self, id_: int, limit: int) -> Sequence[Entry]: ...
+
+    def newest(self, wanted: JournalFilter, limit: int) -> Sequence[Entry]:
+        """The newest one first."""
 
     def last(self) -> int: ...
 

@@ -34,6 +34,9 @@ class Observer:
 
     def refused(self, findings: Sequence[Finding]) -> None: ...
 
+    def warned(self, findings: Sequence[Finding]) -> None:
+        """A client was let in all the same, without a new version."""
+
     def stored(self, kind: str, seconds: float) -> None:
         """How long a transaction took; `kind` is "read" or "change"."""
 

@@ -1,6 +1,7 @@
 """JSON text with places."""
 
 import json
+import time
 
 import pytest
 
@@ -104,3 +105,13 @@ def test_white_space_goes_but_for_strings() -> None:
 
 def test_without_white_space_keeps_the_value() -> None:
     assert json.loads(without_white_space(TEXT)) == json.loads(TEXT)
+
+
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_string_without_an_end_costs_one_look(end: str) -> None:
+    text = '"' + '\\"' * 1_000_000 + end
+    started = time.process_time()
+    with pytest.raises(InvalidSchema, match="not JSON"):
+        load(text)
+    assert without_white_space(f" {text}") == text
+    assert time.process_time() - started < 10

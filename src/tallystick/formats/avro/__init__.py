@@ -2,7 +2,7 @@
 
 from tallystick.formats.avro.codec import decode, encode
 from tallystick.formats.avro.identity import canonical_text, normal_form
-from tallystick.formats.avro.parse import parse
+from tallystick.formats.avro.parse import parse, parse_leniently
 from tallystick.formats.avro.validate import validate
 from tallystick.formats.format import Format
 
@@ -13,4 +13,5 @@ FORMAT = Format(
     validate=validate,
     encode=encode,
     decode=decode,
+    parse_leniently=parse_leniently,
 )

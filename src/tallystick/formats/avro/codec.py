@@ -110,10 +110,13 @@ def _prepared(root: AvroType) -> Any:
     whole = {"type": "record", "name": _WHOLE, "fields": [{"name": _WHOLE, "type": _as_json(root, {})}]}
     parsed = fastavro.parse_schema(whole, named)
     defaults = Defaults()
-    for type_ in _records(root):
-        for field, target in zip(type_.fields, named[qualified(type_.name)]["fields"], strict=True):
-            if field.default is not None:
-                target["default"] = defaults.value_of(field)
+    for type_ in every_type(root):
+        if isinstance(type_, Record):
+            for field, target in zip(type_.fields, named[qualified(type_.name)]["fields"], strict=True):
+                if field.default is not None:
+                    target["default"] = defaults.value_of(field)
+        elif isinstance(type_, Enum):
+            named[qualified(type_.name)].update(_symbols(type_))
     return parsed
 
 
@@ -133,11 +136,15 @@ def _as_json(type_: AvroType, written: dict[str, AvroType]) -> Any:
             return [_as_json(branch, written) for branch in branches]
         case Fixed(size=size):
             return {"type": "fixed", **_heading(type_), "size": size, **_logical(type_)}
-        case Enum(symbols=symbols, default=default):
-            extra = {} if default is None else {"default": default}
-            return {"type": "enum", **_heading(type_), "symbols": list(symbols), **extra}
+        case Enum(symbols=symbols):
+            # `fastavro` refuses symbols that Pulsar's brokers take; it gets the true ones once it has parsed these.
+            return {"type": "enum", **_heading(type_), "symbols": [f"_{number}" for number in range(len(symbols))]}
         case Record(fields=fields):
             return {"type": "record", **_heading(type_), "fields": [_field(f, written) for f in fields]}
+
+
+def _symbols(enum: Enum) -> dict[str, Any]:
+    return {"symbols": list(enum.symbols), **({} if enum.default is None else {"default": enum.default})}
 
 
 def _heading(type_: Named) -> dict[str, Any]:

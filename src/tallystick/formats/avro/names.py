@@ -1,24 +1,36 @@
 """Avro names: their grammar, and which full name a text means."""
 
 import re
+from typing import NamedTuple
 
 from tallystick.formats.avro.types import unqualified
 
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
 COMPLEX = frozenset({"record", "error", "enum", "fixed", "array", "map"})
 
-_SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FULL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
-GRAMMAR = "letters, digits and underscores, not starting with a digit"
+class Grammar(NamedTuple):
+    """What a name may look like; `told` says it to people."""
+
+    simple: re.Pattern[str]
+    full: re.Pattern[str]
+    told: str
+
+    def is_simple_name(self, text: object) -> bool:
+        return isinstance(text, str) and self.simple.fullmatch(text) is not None
+
+    def is_full_name(self, text: object) -> bool:
+        return isinstance(text, str) and self.full.fullmatch(text) is not None
 
 
-def is_simple_name(text: object) -> bool:
-    return isinstance(text, str) and _SIMPLE.fullmatch(text) is not None
+def _grammar(simple: str, told: str) -> Grammar:
+    return Grammar(re.compile(simple), re.compile(rf"{simple}(\.{simple})*"), told)
 
 
-def is_full_name(text: object) -> bool:
-    return isinstance(text, str) and _FULL.fullmatch(text) is not None
+STRICT = _grammar(r"[A-Za-z_][A-Za-z0-9_]*", "letters, digits and underscores, not starting with a digit")
+"""The specification's."""
+LENIENT = _grammar(r"(?:[^\W\d]|\$)[\w$]*", "letters, digits, underscores and dollars, not starting with a digit")
+"""That of Pulsar's brokers: Java's names of inner classes have a dollar, and letters are those of all alphabets."""
 
 
 def full_name(name: str, namespace: str) -> str:

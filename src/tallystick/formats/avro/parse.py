@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -51,12 +52,22 @@ _interned: WeakValueDictionary[object, Any] = WeakValueDictionary()
 
 def parse(definition: SchemaDefinition, references: References) -> AvroSchema:
     """The schema of an Avro text; the types of referenced schemas can be used by their full names."""
+    return _parsed(definition, references, is_lenient=False)
+
+
+def parse_leniently(definition: SchemaDefinition, references: References) -> AvroSchema:
+    """As Pulsar's brokers read a text, which Java's clients rely on: names may hold a dollar and letters of all
+    alphabets, and a default need not be of its field's type. Such a default is none: no reader could use it."""
+    return _parsed(definition, references, is_lenient=True)
+
+
+def _parsed(definition: SchemaDefinition, references: References, *, is_lenient: bool) -> AvroSchema:
     known: dict[str, _Node] = {}
     texts = []
     for reference, referenced in dependencies_first(definition, references):
-        _Parser(referenced.text, known).parse()
+        _Parser(referenced.text, known, is_lenient=is_lenient).parse()
         texts.append((reference.name, referenced.text))
-    root = _Parser(definition.text, known).parse()
+    root = _Parser(definition.text, known, is_lenient=is_lenient).parse()
     return AvroSchema(definition, root, tuple(texts))
 
 
@@ -87,10 +98,24 @@ def _node(key: tuple[object, ...], parts: tuple[_Node, ...], make: Callable[...,
     return _Node(type_, whole, still_open, height) if still_open else _interned_node(whole, type_, height)
 
 
+_ReadField = tuple[Field, object, _Node]
+"""A field, its key, and its type on its way to be interned."""
+
+
+def _interned_field(field: Field, node: _Node) -> _ReadField:
+    key = (field.name, field.default, field.aliases, field.doc, field.order, node.key)
+    if node.open:
+        return field, key, node
+    found = _interned.setdefault(("field", *key), field)
+    return found, found, node
+
+
 class _Parser:
-    def __init__(self, text: str, known: dict[str, _Node]) -> None:
+    def __init__(self, text: str, known: dict[str, _Node], *, is_lenient: bool) -> None:
         self._text = text
         self._known = known
+        self._is_lenient = is_lenient
+        self._names = names.LENIENT if is_lenient else names.STRICT
         self._defined: list[str] = []
         self._defaults = Defaults()
 
@@ -188,9 +213,9 @@ class _Parser:
             raise self._refuse(f"enum {name!r} needs a list of symbols", path, 'set "symbols"')
         seen = set()
         for i, symbol in enumerate(symbols):
-            if not names.is_simple_name(symbol):
+            if not self._names.is_simple_name(symbol):
                 at = (*path, "symbols", i)
-                raise self._refuse(f"symbol {shown(symbol)} is not a name", at, f"use {names.GRAMMAR}")
+                raise self._refuse(f"symbol {shown(symbol)} is not a name", at, f"use {self._names.told}")
             if symbol in seen:
                 raise self._refuse(f"symbol {symbol!r} stands twice", (*path, "symbols", i), "remove one of the two")
             seen.add(symbol)
@@ -213,6 +238,9 @@ class _Parser:
         seen: set[str] = set()
         fields = [self._field(raw_field, inside, seen, (*path, "fields", i)) for i, raw_field in enumerate(raw_fields)]
         record.fill(tuple(field for field, _, _ in fields))
+        if self._is_lenient:
+            fields = self._with_usable_defaults(fields, raw_fields)
+            record.fill(tuple(field for field, _, _ in fields))
         still_open = frozenset[str]().union(*(node.open for _, _, node in fields)) - {name}
         height = 1 + max((node.height for _, _, node in fields), default=0)
         if height > json_source.MAX_DEPTH:
@@ -245,14 +273,13 @@ class _Parser:
                 if isinstance(type_, Named) and type_.name in waiting:
                     self._known[type_.name] = _Node(type_, type_, height=self._known[type_.name].height)
 
-    def _field(self, raw: Any, namespace: str, seen: set[str], path: Path) -> tuple[Field, object, _Node]:
-        """The field, its key, and its type on its way to be interned."""
+    def _field(self, raw: Any, namespace: str, seen: set[str], path: Path) -> _ReadField:
         if not isinstance(raw, dict):
             raise self._refuse(f"a field is an object, not {shown(raw)}", path)
         name = raw.get("name")
-        if not isinstance(name, str) or not names.is_simple_name(name):
+        if not isinstance(name, str) or not self._names.is_simple_name(name):
             at = (*path, "name") if "name" in raw else path
-            raise self._refuse(f"{shown(name)} is not a field name", at, f"use {names.GRAMMAR}")
+            raise self._refuse(f"{shown(name)} is not a field name", at, f"use {self._names.told}")
         if name in seen:
             raise self._refuse(f"field {name!r} stands twice", (*path, "name"), "rename or remove one of the two")
         seen.add(name)
@@ -263,16 +290,22 @@ class _Parser:
             raise self._refuse(
                 f"order {shown(order)} is not known", (*path, "order"), "use ascending, descending or ignore"
             )
-        aliases = self._alias_list(raw, names.is_simple_name, path)
+        aliases = self._alias_list(raw, self._names.is_simple_name, path)
         default = json.dumps(raw["default"], sort_keys=True) if "default" in raw else None
         doc = _doc(raw)
         node = self._type(raw["type"], namespace, (*path, "type"))
-        key = (name, default, aliases, doc, order, node.key)
-        field = Field(name, node.type, default, aliases, doc, order)
-        if node.open:
-            return field, key, node
-        found = _interned.setdefault(("field", *key), field)
-        return found, found, node
+        return _interned_field(Field(name, node.type, default, aliases, doc, order), node)
+
+    def _with_usable_defaults(self, fields: list[_ReadField], raw_fields: list[Any]) -> list[_ReadField]:
+        misfits = {
+            i
+            for i, (field, _, _) in enumerate(fields)
+            if field.default is not None and self._defaults.problem(field.type, raw_fields[i]["default"]) is not None
+        }
+        return [
+            _interned_field(replace(field, default=None), node) if i in misfits else (field, key, node)
+            for i, (field, key, node) in enumerate(fields)
+        ]
 
     def _check_defaults(self, record: AvroType, raw_fields: list[Any], path: Path) -> None:
         # Only now: a default may be of the record itself, whose fields were not known before.
@@ -289,22 +322,24 @@ class _Parser:
         if not isinstance(name, str):
             raise self._refuse(f"{raw['type']} needs a name, not {shown(name)}", path, 'set "name"')
         declared = raw.get("namespace")
-        if declared is not None and not (declared == "" or names.is_full_name(declared)):
+        if declared is not None and not (declared == "" or self._names.is_full_name(declared)):
             at = (*path, "namespace")
-            raise self._refuse(f"{shown(declared)} is not a namespace", at, f"use {names.GRAMMAR}, joined by dots")
+            raise self._refuse(f"{shown(declared)} is not a namespace", at, f"use {self._names.told}, joined by dots")
         full = names.full_name(name, namespace if declared is None else declared)
-        if not names.is_full_name(full):
-            raise self._refuse(f"{name!r} is not a name", (*path, "name"), f"use {names.GRAMMAR}")
+        if not self._names.is_full_name(full):
+            raise self._refuse(f"{name!r} is not a name", (*path, "name"), f"use {self._names.told}")
         if full in names.PRIMITIVES:
             raise self._refuse(f"{full!r} is the name of a primitive type", (*path, "name"), "choose another name")
         inside = names.namespace_of(full)
-        aliases = tuple(names.full_name(a, inside) for a in self._alias_list(raw, names.is_full_name, path))
+        aliases = tuple(names.full_name(a, inside) for a in self._alias_list(raw, self._names.is_full_name, path))
         return full, aliases, _doc(raw)
 
     def _alias_list(self, raw: dict[str, Any], is_valid: Callable[[object], bool], path: Path) -> tuple[str, ...]:
         aliases = raw.get("aliases", [])
         if not isinstance(aliases, list) or not all(is_valid(alias) for alias in aliases):
-            raise self._refuse(f"{shown(aliases)} is not a list of names", (*path, "aliases"), f"use {names.GRAMMAR}")
+            raise self._refuse(
+                f"{shown(aliases)} is not a list of names", (*path, "aliases"), f"use {self._names.told}"
+            )
         return tuple(aliases)
 
     def _define(self, name: str, node: _Node, path: Path) -> _Node:

@@ -60,7 +60,8 @@ def _half(definition: SchemaDefinition, references: References, half: Half, text
     try:
         if text.type == types.KEY_VALUE:
             return _parse(inner, references, level + 1)
-        return catalogue.parse(inner, references)
+        # The type is Pulsar's own, so its halves are read as Pulsar reads them.
+        return catalogue.parse(inner, references, is_lenient=True)
     except (InvalidSchema, UnknownSchemaType) as e:
         raise _within(definition.text, half, e) from e
 

@@ -5,9 +5,9 @@ a value fits are Avro's; only the bytes differ.
 """
 
 from tallystick.formats.avro.identity import canonical_text, normal_form
-from tallystick.formats.avro.parse import parse
+from tallystick.formats.avro.parse import parse_leniently
 from tallystick.formats.avro.validate import validate
 from tallystick.formats.format import Format
 from tallystick.formats.pulsar_json.codec import decode, encode
 
-FORMAT = Format(parse, canonical_text, normal_form, validate, encode, decode)
+FORMAT = Format(parse_leniently, canonical_text, normal_form, validate, encode, decode)

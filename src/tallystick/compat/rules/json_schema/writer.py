@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
-from tallystick.formats.json_schema.kinds import ALL_KINDS, INTEGERS, NUMBERS, Kinds
+from tallystick.formats.json_schema.kinds import ALL_KINDS, INTEGERS, NUMBERS, OBJECT, Kinds
 from tallystick.formats.json_schema.node import Bound, Contains, Node
 
 Disjunction = tuple[Node, str]
@@ -171,9 +171,9 @@ def _with_included(nodes: Iterable[Node]) -> tuple[Node, ...]:
 
 
 def _called_for(seen: dict[Node, None]) -> list[Node]:
-    """The dependent schemas of properties that are required."""
+    """The dependent schemas of properties that are required. They say nothing of a value that is no object."""
     conditional = [node for node in seen if node.dependent_schemas]
-    if not conditional:
+    if not conditional or reduce(Kinds.intersection, (node.outer_kinds for node in seen), ALL_KINDS) - {OBJECT}:
         return []
     required = frozenset[str]().union(*(node.required for node in seen))
     called = (inner for node in conditional for name, inner in node.dependent_schemas.items() if name in required)
