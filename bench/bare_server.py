@@ -8,6 +8,7 @@ import signal
 import sys
 from typing import Any
 
+import uvloop
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
@@ -27,4 +28,5 @@ async def _serve(port: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(int(sys.argv[1])))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(int(sys.argv[1])))

@@ -34,6 +34,10 @@ def _middle_page(server: Server, subject_count: int) -> Work:
     return _getting(server, f"/subjects?offset={subject_count // 2}&limit=100", 100)
 
 
+def _last_page(server: Server, subject_count: int) -> Work:
+    return _getting(server, f"/subjects?offset={subject_count - 100}&limit=100", 100)
+
+
 def _search(server: Server, subject_count: int) -> Work:
     # All but the last digit: ten subjects differ in it, and one of them belongs to this team.
     prefix = name_of(subject_count // 2)[:-1]
@@ -81,6 +85,7 @@ _LIMIT = "growth is to stay within 1.5"
 BENCHMARKS = [
     _row("registry_growth_page_of_100", _first_page, _LIMIT),
     _row("registry_growth_page_in_the_middle", _middle_page, "offset of half of the subjects"),
+    _row("registry_growth_last_page", _last_page, "an offset skips every row before it in the index"),
     _row("registry_growth_prefix_search", _search, _LIMIT),
     _row("registry_growth_registration", _registration, _LIMIT),
 ]

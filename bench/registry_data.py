@@ -53,7 +53,7 @@ def _subject(number: int, version_count: int) -> dict[str, Any]:
         "namespace": DEFAULT_NAMESPACE,
         "name": name_of(number),
         "last_version": version_count,
-        "live": version_count,
+        "live_types": f"/{AVRO}/",
         "created_at": _NOW,
         "modified_at": _NOW,
         "about": {},

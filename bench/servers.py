@@ -33,6 +33,8 @@ class Server:
     url: str
     """Where Confluent's API begins."""
     pid: int
+    pulsar_url: str = ""
+    """Of its broker, where it has one."""
 
     def cpu_seconds(self) -> float:
         """What the process used so far, in user mode and in the kernel."""
@@ -47,12 +49,12 @@ class Server:
 @contextmanager
 def serving(data: Path, *arguments: str) -> Iterator[Server]:
     """`tally serve` as users start it, from the start of the process to `/health/ready`."""
-    http, confluent = free_ports(2)
-    listen = [f"--http=127.0.0.1:{http}", f"--confluent=127.0.0.1:{confluent}"]
+    http, confluent, pulsar = free_ports(3)
+    listen = [f"--http=127.0.0.1:{http}", f"--confluent=127.0.0.1:{confluent}", f"--pulsar=127.0.0.1:{pulsar}"]
     serve = "from tallystick.cli.main import main; main()"
     command = [sys.executable, "-c", serve, "serve", f"--data={data}", *listen, *arguments]
     with _process(command, f"http://127.0.0.1:{confluent}/health/ready") as pid:
-        yield Server(f"http://127.0.0.1:{confluent}", pid)
+        yield Server(f"http://127.0.0.1:{confluent}", pid, f"pulsar://127.0.0.1:{pulsar}")
 
 
 @contextmanager
@@ -86,6 +88,12 @@ def ours() -> Server:
     server = shared.enter_context(serving(_folder()))
     _fill(server)
     return server
+
+
+@functools.cache
+def ours_with_broker() -> Server:
+    """A process apart from the one that the registry is measured with."""
+    return shared.enter_context(serving(_folder()))
 
 
 @functools.cache

@@ -21,6 +21,8 @@ class RunningRegistry:
     """Confluent's API at the root of its own port."""
     registry: Registry
     """What answers behind both."""
+    pulsar: str = ""
+    """The broker, where there is one."""
 
     @property
     def confluent_on_http(self) -> str:
@@ -33,12 +35,12 @@ class RunningRegistry:
 
 @contextmanager
 def running_registry(
-    data: Path, store: str | None = None, *, security: Path | None = None
+    data: Path, store: str | None = None, *, security: Path | None = None, broker: bool = False
 ) -> Iterator[RunningRegistry]:
     """A server on SQLite in the data folder, or on `postgresql://…`, until the context ends."""
-    http, confluent = (Address("127.0.0.1", port, is_requested=True) for port in free_ports(2))
-    config = ServeConfig(data=data, store=store, http=http, confluent=confluent, security=security)
-    addresses = {"http": http, "confluent": confluent}
+    http, confluent, pulsar = (Address("127.0.0.1", port, is_requested=True) for port in free_ports(3))
+    config = ServeConfig(data, store, http, confluent, pulsar if broker else None, security)
+    addresses = {"http": http, "confluent": confluent} | ({"pulsar": pulsar} if broker else {})
     applications = Applications(config, open_store(config))
     loop, stop, is_ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
     work = serve_until(stop, config, addresses, applications, lambda _: is_ready.set())
@@ -46,7 +48,9 @@ def running_registry(
     serving.start()
     try:
         assert is_ready.wait(30), "the server does not answer"
-        yield RunningRegistry(f"http://{http}", f"http://{confluent}", applications.registry)
+        yield RunningRegistry(
+            f"http://{http}", f"http://{confluent}", applications.registry, f"pulsar://{pulsar}" if broker else ""
+        )
     finally:
         loop.call_soon_threadsafe(stop.set)
         serving.join()

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LIMIT_S = 120
-_DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081"}
-_LISTEN = re.compile(r"--(?:http|confluent)[ =][^\s:]+:(\d+)")
+_DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081", "--pulsar": "127.0.0.1:6650"}
+_LISTEN = re.compile(r"--(?:http|confluent|pulsar)[ =][^\s:]+:(\d+)")
 _LOG = re.compile(r" 2> (\S+)")
 _POSTGRES_PORT = 5432
 
@@ -54,7 +54,7 @@ class Ports:
 @contextmanager
 def ports_for(commands: Iterable[str], *, with_postgres: bool) -> Iterator[Ports]:
     """Free ports for the servers of a page; with PostgreSQL, that one runs as long as the context."""
-    named = sorted({8080, 8081} | {int(port) for command in commands for port in _LISTEN.findall(command)})
+    named = sorted({6650, 8080, 8081} | {int(port) for command in commands for port in _LISTEN.findall(command)})
     used = dict(zip(named, _free(len(named)), strict=True))
     if not with_postgres:
         yield Ports(used)
@@ -74,7 +74,10 @@ def line_of(command: str) -> str:
     """The command as the shell gets it."""
     if not command.startswith("tally serve"):
         return command
-    options = "".join(f" {name} {address}" for name, address in _DEFAULTS.items() if name not in command)
+    listen = {name: address for name, address in _DEFAULTS.items() if name not in command}
+    if "--no-broker" in command:
+        listen.pop("--pulsar", None)
+    options = "".join(f" {name} {address}" for name, address in listen.items())
     # The shell's own redirection would be that of the waiting, not of the server.
     bare, log = _LOG.sub("", command), _LOG.search(command)
     return f"{f'__log={log[1]} ' if log else ''}__serve {bare}{options}"

@@ -35,6 +35,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--http", type=_ADDRESS, help="OpenSchema, Pulsar admin and the rest.  [default: 127.0.0.1:8080]")
 @click.option("--confluent", type=_ADDRESS, help="Confluent's API at the root.  [default: 127.0.0.1:8081]")
+@click.option("--pulsar", type=_ADDRESS, help="The broker, for Pulsar's clients.  [default: 127.0.0.1:6650]")
 @click.option("--store", envvar="TALLY_STORE", help="postgresql://…; SQLite in the data folder where not given.")
 @click.option("--security", type=_FILE, help="The file of users, tokens and roles; needed for other machines.")
 @click.option("--tls-cert", type=_FILE, help="The certificate chain (PEM).")
@@ -47,6 +48,7 @@ def serve(
     data: Path,
     http: tuple[str, int] | None,
     confluent: tuple[str, int] | None,
+    pulsar: tuple[str, int] | None,
     store: str | None,
     security: Path | None,
     tls_cert: Path | None,
@@ -56,10 +58,10 @@ def serve(
     log_level: str,
     no_broker: bool,
 ) -> None:
-    """Run the schema registry.
+    """Run the schema registry and the broker.
 
-    It needs no flag: it keeps its data in ./tallystick-data and listens on this machine only, on the ports 8080 and
-    8081. A default port that is taken is left out; one that you ask for must be free. SIGTERM stops it cleanly.
+    It needs no flag: it keeps its data in ./tallystick-data and listens on this machine only, on the ports 8080, 8081
+    and 6650. A default port that is taken is left out; one that you ask for must be free. SIGTERM stops it cleanly.
     """
     # Loaded here, so that the other commands do not wait for a web server and a database.
     from tallystick.serve import compose
@@ -69,12 +71,15 @@ def serve(
 
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidArgument("TLS", "--tls-cert and --tls-key come together; --tls-client-ca goes with them")
+    if no_broker and pulsar is not None:
+        raise InvalidArgument("--pulsar", "it says where the broker listens, and --no-broker says that there is none")
     defaults = ServeConfig()
     config = ServeConfig(
         data=data,
         store=store,
         http=Address(*http, is_requested=True) if http else defaults.http,
         confluent=Address(*confluent, is_requested=True) if confluent else defaults.confluent,
+        pulsar=None if no_broker else Address(*pulsar, is_requested=True) if pulsar else defaults.pulsar,
         security=security,
         tls=Tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
         is_plain_http_allowed=plain_http,

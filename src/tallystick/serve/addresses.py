@@ -10,8 +10,8 @@ from tallystick.serve.config import Address, ServeConfig
 
 def require_safe(config: ServeConfig) -> None:
     """Other machines are served only where it is settled who they are and that nobody listens in."""
-    for address in (config.http, config.confluent):
-        if is_loopback(address.host):
+    for address in (config.http, config.confluent, config.pulsar):
+        if address is None or is_loopback(address.host):
             continue
         if config.security is None:
             raise InvalidArgument(
@@ -46,7 +46,7 @@ def usable(addresses: dict[str, Address], say: Callable[[str], None]) -> dict[st
         else:
             say(f"{address}: {reason}; going on without it (choose another with --{name} HOST:PORT)")
     if not free:
-        raise InvalidArgument("ports", "every default port is taken; choose others with --http and --confluent")
+        raise InvalidArgument("ports", "every default port is taken; choose others, for example with --http")
     return free
 
 

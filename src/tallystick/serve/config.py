@@ -34,6 +34,8 @@ class ServeConfig:
     """`postgresql://…`; None is SQLite in the data folder."""
     http: Address = Address("127.0.0.1", 8080)
     confluent: Address = Address("127.0.0.1", 8081)
+    pulsar: Address | None = Address("127.0.0.1", 6650)
+    """None: without a broker."""
     security: Path | None = None
     """The file of users and tokens."""
     tls: Tls | None = None

@@ -31,6 +31,8 @@ def lines(addresses: dict[str, Address], *, is_tls: bool, has_users: bool) -> li
     scheme = "https" if is_tls else "http"
     who = " -u NAME:PASSWORD" if has_users else ""
     told = []
+    if "pulsar" in addresses:
+        told += _pulsar_lines(addresses["pulsar"], is_tls=is_tls, has_users=has_users)
     if "http" in addresses:
         url = f"{scheme}://{addresses['http']}"
         told += [
@@ -58,3 +60,14 @@ def lines(addresses: dict[str, Address], *, is_tls: bool, has_users: bool) -> li
             '  frame.select(from_avro(expr("substring(value, 6)"), schema))',
         ]
     return told
+
+
+def _pulsar_lines(address: Address, *, is_tls: bool, has_users: bool) -> list[str]:
+    url = f"{'pulsar+ssl' if is_tls else 'pulsar'}://{address}"
+    login = ', authentication=pulsar.AuthenticationToken("NAME.SECRET")' if has_users else ""
+    return [
+        "Pulsar, Python",
+        f'  pulsar.Client("{url}"{login})',
+        "Pulsar, Java",
+        f'  PulsarClient.builder().serviceUrl("{url}").build()',
+    ]
