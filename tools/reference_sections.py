@@ -13,6 +13,8 @@ from pathlib import Path
 
 from tallystick import registry as registry_package
 from tallystick.access import Action, decision
+from tallystick.broker import admin as broker_admin_package
+from tallystick.broker.metrics import BrokerMetrics
 from tallystick.model.settings import SERVER_DEFAULTS, TOPIC_DEFAULTS, Mode, Settings
 from tallystick.registry.service import Limits, Registry
 from tallystick.server import problems
@@ -120,6 +122,18 @@ _CONFLUENT_CODES = {
 }
 
 
+_OF_TOPICS = {
+    404: "there is no such tenant, namespace, topic, subscription or message",
+    405: "it is not offered here, or not for a partitioned topic; the reason says what to use instead",
+    406: "a number of partitions that is none",
+    409: "it exists already, it is not empty, or there is nothing to do",
+    412: "a name that is none; or producers or consumers use it, and `force` was not given",
+    422: "fewer partitions than there are",
+    501: "the server runs without a broker",
+}
+"""What Pulsar's statuses mean where it is about topics and subscriptions."""
+
+
 def _errors(name: str) -> str:
     rows: dict[tuple[int, int], list[str]] = {}
     is_confluent = name == "confluent"
@@ -129,6 +143,9 @@ def _errors(name: str) -> str:
     for argument, code in problems._BY_ARGUMENT.items():
         if is_confluent or argument in _ALL_HAVE:
             rows.setdefault((422, code if name != "pulsar" else 422), []).append(_BY_ARGUMENT[argument])
+    if name == "pulsar":
+        for status, meaning in _OF_TOPICS.items():
+            rows.setdefault((status, status), []).append(meaning)
     if is_confluent:
         for code, (status, when) in _CONFLUENT_CODES.items():
             rows.setdefault((status, code), []).append(when)
@@ -147,9 +164,10 @@ _SETTINGS = {
     "mode": "what may be done: see below",
     "enforce": "`refuse`, or `warn`: what would be refused passes, and its findings are told; see"
     " [Start with warnings only](../howto/start-with-warnings.md)",
-    "auto_update": "whether a client of a topic may bring a new schema; kept for brokers",
-    "validation_enforced": "whether a producer needs a schema on a topic that has one; kept for brokers",
-    "payload_validation": "`off`, `half` or `all`: which messages are validated; for brokers, and not to be set yet",
+    "auto_update": "whether a client of a topic may bring a new schema",
+    "validation_enforced": "whether a producer needs a schema on a topic that has one",
+    "payload_validation": "what a broker asks of a message: `off`, `registered` (its schema version is one of the"
+    " topic's), `half` (and every other payload fits its schema) or `all`",
     "optional_properties": "JSON Schema: `strict` or `lenient`, see"
     " [Choose strict or lenient JSON Schema](../howto/lenient-json-schema.md)",
     "normalize": "whether a schema that parses to the same counts as registered",
@@ -161,6 +179,9 @@ _NAMES = {
     "strategy": "`compatibility`",
     "mode": "`/mode`",
     "enforce": "`enforce`",
+    "auto_update": "`autoUpdate`",
+    "validation_enforced": "`validationEnforced`",
+    "payload_validation": "`payloadValidation`",
     "optional_properties": "`compatibilityPolicy`",
     "normalize": "`normalize`",
     "alias": "`alias`",
@@ -220,8 +241,25 @@ _EVENTS = {
     "subject.deleted": "the live versions of a subject were deleted softly",
     "subject.removed": "a subject was deleted for ever",
     "subject.described": "a subject was created, or what is said of it changed",
-    "settings.changed": "settings of a subject, a namespace or the server changed",
+    "settings.changed": "settings of a subject, a namespace or the server changed; `origin` is the cluster where, unless"
+    " it is this one",
     "namespace.removed": "an empty namespace was deleted",
+    "client.warned": "a producer or consumer of a topic was let in although it does not fit: `enforce: warn`",
+    "tenant.created": "a tenant was created",
+    "tenant.changed": "what is said of a tenant changed",
+    "tenant.deleted": "a tenant was deleted",
+    "namespace.created": "a namespace of the broker was created",
+    "namespace.deleted": "a namespace of the broker was deleted",
+    "topic.created": "an administrator created a topic; those that clients make are not told",
+    "topic.changed": "a topic got more partitions or other properties",
+    "topic.deleted": "a topic was deleted with its messages",
+    "policy.changed": "what is set for the messages of a namespace or a topic changed",
+    "subscription.created": "an administrator created a subscription; those that clients make are not told",
+    "subscription.deleted": "an administrator deleted a subscription",
+    "subscription.skipped": "messages were left out for a subscription",
+    "subscription.reset": "a subscription was set to another place",
+    "subscription.expired": "old messages were left out for a subscription",
+    "subscription.changed": "the properties of a subscription changed",
 }
 
 
@@ -236,9 +274,10 @@ def _events() -> str:
 
 
 def recorded_kinds() -> dict[str, set[str]]:
-    """The kinds of events that the registry records, each with the names of its data; read from its source."""
+    """The kinds of events that are recorded, each with the names of its data; read from the source."""
     kinds: dict[str, set[str]] = {}
-    for path in sorted(Path(inspect.getfile(registry_package)).parent.glob("*.py")):
+    folders = [Path(inspect.getfile(package)).parent for package in (registry_package, broker_admin_package)]
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
         for function in ast.walk(ast.parse(path.read_text())):
             if isinstance(function, ast.FunctionDef):
                 for kind, data in _recorded(function):
@@ -288,6 +327,7 @@ def _limits() -> str:
 def _metrics() -> str:
     metrics = Metrics()
     metrics.count_prepared(PreparedAnswers())
+    metrics.also(BrokerMetrics(list))
     text = metrics.text().decode()
     helps = dict(re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE))
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))

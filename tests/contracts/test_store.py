@@ -1,18 +1,20 @@
 """What every store promises the registry."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tallystick.errors import SchemaIdTaken
 from tallystick.formats import guid, identity
 from tallystick.model.definition import Reference, SchemaDefinition
-from tallystick.model.schema_type import AVRO
+from tallystick.model.schema_type import AVRO, BOOLEAN, SchemaType
 from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import SchemaId, Subject, Version
-from tallystick.registry.ports import ALL, Entry, Page, SchemaStore, State, Transaction, VersionRow
+from tallystick.registry.ports import ALL, Entry, JournalFilter, Page, SchemaStore, State, Transaction, VersionRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 A = Subject("public/default", "a")
@@ -117,6 +119,45 @@ def test_subjects_are_listed_by_state_prefix_and_page(store: SchemaStore) -> Non
     assert names(None, "a1", [State.LIVE]) == [":.acme.sales:a1", "a1"]
 
 
+def test_subjects_are_listed_by_the_types_of_their_versions_in_a_state(store: SchemaStore) -> None:
+    boolean, similar = SchemaDefinition(BOOLEAN, ""), SchemaDefinition(SchemaType("BOOL_AN"), "")
+
+    def names(states: set[State], *types: SchemaType) -> list[str]:
+        rows = store.read(lambda tx: tx.subjects.names(None, "", states, ALL, types=types))
+        return [row.subject.name for row in rows]
+
+    store.change(lambda tx: [append(tx, A, text("X")), append(tx, A, boolean), append(tx, A, text("Y"))])
+    store.change(lambda tx: append(tx, B, boolean))
+    assert [names({State.LIVE}, AVRO), names({State.LIVE}, BOOLEAN)] == [["a"], ["a", "b"]]
+    assert names({State.LIVE}, similar.type) == []
+
+    def append_similar(tx: Transaction) -> None:
+        id_ = tx.schemas.put(B.namespace, similar, b"of a format that is not installed", UUID(int=1), None)
+        tx.subjects.append(VersionRow(B, Version(2), id_, State.LIVE, NOW, {}))
+
+    store.change(append_similar)
+    assert names({State.LIVE}, similar.type) == ["b"]
+    assert names({State.DELETED}, AVRO, BOOLEAN) == []
+    store.change(lambda tx: tx.subjects.set_state(A, [Version(1), Version(2)], State.DELETED))
+    assert [names({State.LIVE}, AVRO), names({State.LIVE}, BOOLEAN)] == [["a"], ["b"]]
+    assert [names({State.DELETED}, AVRO), names({State.DELETED}, BOOLEAN)] == [["a"], ["a"]]
+    store.change(lambda tx: tx.subjects.remove(A, [Version(1)]))
+    assert [names({State.DELETED}, AVRO), names({State.DELETED}, BOOLEAN)] == [[], ["a"]]
+    assert names({State.LIVE, State.DELETED}, BOOLEAN) == ["a", "b"]
+
+
+def test_a_subject_that_is_only_described_is_listed_when_asked_for(store: SchemaStore) -> None:
+    def names(described: bool) -> list[str]:
+        rows = store.read(lambda tx: tx.subjects.names(None, "", {State.LIVE}, ALL, described=described))
+        return [row.subject.name for row in rows]
+
+    store.change(lambda tx: [tx.subjects.lock(A, create=True), tx.subjects.lock(B, create=True)])
+    store.change(lambda tx: tx.subjects.describe(A, {"app": "shop"}))
+    assert [names(True), names(False)] == [["a"], []]
+    store.change(lambda tx: tx.subjects.describe(A, {}))
+    assert names(True) == []
+
+
 def test_states_change_and_versions_go_for_ever_with_their_schemas(store: SchemaStore) -> None:
     store.change(lambda tx: [append(tx, A, text("X")), append(tx, A, text("Y")), append(tx, B, text("Y"))])
     store.change(lambda tx: tx.subjects.set_state(A, [Version(1)], State.DELETED))
@@ -170,6 +211,25 @@ def test_the_journal_goes_on_from_any_entry(store: SchemaStore) -> None:
         (3, "three", A, {"n": 1}, NOW),
     ]
     assert store.read(lambda tx: tx.journal.last()) == 3
+
+
+def test_the_journal_is_searched_from_its_end(store: SchemaStore) -> None:
+    def write(tx: Transaction) -> None:
+        for number, (subject, principal) in enumerate([(A, "ann"), (B, "bob"), (None, "ann"), (A, "bob")]):
+            at = NOW + timedelta(hours=number)
+            tx.journal.write(
+                Entry(kind=f"k{number % 2}", subject=subject, data={}, principal=principal, address=None, at=at)
+            )
+
+    store.change(write)
+
+    def ids(limit: int = 10, **wanted: Any) -> list[int]:
+        return [entry.id for entry in store.read(lambda tx: tx.journal.newest(JournalFilter(**wanted), limit))]
+
+    assert [ids(), ids(2), ids(before=3)] == [[4, 3, 2, 1], [4, 3], [2, 1]]
+    assert [ids(subject=A), ids(principal="bob"), ids(kind="k0")] == [[4, 1], [4, 2], [3, 1]]
+    assert ids(since=NOW + timedelta(hours=2)) == [4, 3]
+    assert ids(subject=A, principal="ann", kind="k1") == []
 
 
 def test_changes_at_the_same_time_leave_no_gap_and_take_no_id_twice(store: SchemaStore) -> None:

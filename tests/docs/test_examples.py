@@ -117,13 +117,13 @@ $ curl --silent $(cat name.txt)/health/ready
 {"status":"ready"}
 $ jobs -p
 …
-$ tally serve --data other --http 127.0.0.1:9080 --confluent 127.0.0.1:9081
+$ tally serve --no-broker --data other --http 127.0.0.1:9080 --confluent 127.0.0.1:9081
 …
 tally serve is ready; data in other
 OpenSchema
   curl http://127.0.0.1:9080/subjects
 …
-$ tally serve --http 127.0.0.1:8080
+$ tally serve --no-broker --http 127.0.0.1:8080
 Error: --http 127.0.0.1:8080: cannot listen there (Address already in use)
 $ echo $?
 2

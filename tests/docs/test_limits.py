@@ -2,6 +2,8 @@
 
 import re
 
+from tallystick.broker import broker, catalogue, consumer, session
+from tallystick.broker.dispatch import shared
 from tallystick.cli.sources import MAX_BYTES
 from tallystick.formats.avro.defaults import MAX_SIZE
 from tallystick.formats.avro.payload_limits import MAX_EMPTY_ITEMS, MAX_VALUE_DEPTH
@@ -16,6 +18,7 @@ from tallystick.formats.pulsar_json.depth import MAX_VALUE_DEPTH as MAX_JSON_DEP
 from tallystick.model import subject
 from tallystick.server import feed, prepared
 from tallystick.stores import sqlite
+from tallystick.wire.pulsar.frames import MOST_MESSAGE_BYTES
 from tools.examples import ROOT
 
 
@@ -57,3 +60,21 @@ def test_numbers_in_sentences_are_those_of_the_code() -> None:
 
 def _joined(page: str) -> str:
     return " ".join((ROOT / page).read_text().split())
+
+
+def test_limits_of_the_broker_are_those_of_the_code() -> None:
+    page = (ROOT / "docs/reference/broker.md").read_text()
+    rows = re.findall(r"^\| (.+) \| ([\d,]+) \|$", page.partition("## Limits")[2], re.MULTILINE)
+    assert {limit: int(value.replace(",", "")) for limit, value in rows} == {
+        "size of a message without chunks, MiB": MOST_MESSAGE_BYTES // 2**20,
+        "messages that a consumer of a shared subscription holds": consumer.MOST_UNACKED,
+        "messages that all consumers of a shared subscription hold": shared._MOST_UNACKED,
+        "entries that wait for their own consumer on Key_Shared while others go ahead": shared._MOST_PASSED,
+        "delayed messages of a subscription, beyond which they come at once": shared._MOST_DELAYED,
+        "partitions of a topic": catalogue._MOST_PARTITIONS,
+        "data of one connection that waits to be stored, MiB": session._UNSTORED_BYTES // 2**20,
+        "data of all connections that waits to be stored, MiB": broker._MOST_PENDING_BYTES // 2**20,
+        "data that waits to be read by a client, MiB": session._UNSENT_BYTES // 2**20,
+        "silence after which a client is taken for gone, seconds": session._SILENCE_SECONDS,
+        "connections": session._MOST_CONNECTIONS,
+    }

@@ -174,6 +174,19 @@ def test_config_and_mode(say: Tally) -> None:
     assert say("config", "configured").out.splitlines()[0] == "strategy: BACKWARD"
     assert say("config", "configured", "--strategy", "full", "--output", "json").json["strategy"] == "FULL"
     assert say("config", "configured", "--unset").out.splitlines()[0] == "strategy: BACKWARD"
+    whole = ("--enforce", "warn", "--payload-validation", "half", "--no-auto-update", "--validation-enforced")
+    assert say("config", "configured", *whole).out.splitlines()[-4:] == [
+        "enforce: warn",
+        "payloadValidation: half",
+        "autoUpdate: false",
+        "validationEnforced: true",
+    ]
+    assert "enforce" in say("config", "configured", "--enforce", "refuse", "--output", "json").json
+    assert "enforce" not in say("config", "configured", "--unset").out
+    assert say("config", "configured", "--enforce", "warn", "--dialect", "openschema").code == 1
+    assert say("config", "topic", "--enforce", "warn", "--dialect", "pulsar").code == 1
+    assert say("config", "topic", "--validation-enforced", "--dialect", "pulsar").code == 0
+    assert "validationEnforced: true" in say("config", "topic").out
     assert say("mode", "configured", "--set", "READONLY").out == "READONLY\n"
     assert say("mode", "configured", "--unset").out == "READWRITE\n"
     assert say("mode", "configured", "--dialect", "openschema").code == 1

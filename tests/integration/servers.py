@@ -51,6 +51,9 @@ def start(
 ) -> Served:
     ports = ports or (free_port(), free_port())
     listen = [f"--http=127.0.0.1:{ports[0]}", f"--confluent=127.0.0.1:{ports[1]}"]
+    if not any(argument.startswith(("--pulsar", "--no-broker")) for argument in arguments):
+        # The default port may be another server's, and then there would be no broker.
+        listen.append(f"--pulsar=127.0.0.1:{free_port()}")
     process = subprocess.Popen(
         [sys.executable, "-c", command, f"--data={data}", *listen, *arguments],
         stdout=subprocess.PIPE,

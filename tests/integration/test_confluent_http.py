@@ -1,10 +1,12 @@
 """What HTTP itself promises: media types, kept answers, other mounts, other types of schemas."""
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 
 from tallystick.access import Caller
 from tallystick.model.definition import SchemaDefinition
@@ -12,6 +14,7 @@ from tallystick.model.schema_type import AVRO, PULSAR_JSON, STRING
 from tallystick.model.settings import Enforce
 from tallystick.model.subject import Subject
 from tallystick.registry import deletion, policies, registration
+from tallystick.rest import RegistryClient
 from tests.servers import RunningRegistry, running_registry
 
 _V1 = "application/vnd.schemaregistry.v1+json"
@@ -143,3 +146,31 @@ def test_what_a_policy_lets_pass_is_told(http: httpx.Client, server: RunningRegi
     assert answer["version"] == 2
     assert [finding["rule"] for finding in answer["findings"]] == ["AVRO_TYPE_CHANGED"]
     assert "findings" not in http.post("/subjects/a", json={"schema": '"string"'}).json()
+
+
+def test_a_descriptor_is_answered_as_text_and_stays_the_same_schema(
+    server: RunningRegistry, http: httpx.Client
+) -> None:
+    kind, label = FieldDescriptorProto.TYPE_INT32, FieldDescriptorProto.LABEL_OPTIONAL
+    message = DescriptorProto(name="M", field=[FieldDescriptorProto(name="a", number=1, label=label, type=kind)])
+    file = FileDescriptorProto(package="n", syntax="proto3", message_type=[message])
+    sent = base64.b64encode(file.SerializeToString()).decode()
+    body = {"schema": sent, "schemaType": "PROTOBUF"}
+    registered = http.post("/subjects/p/versions", json=body).json()
+    assert 'syntax = "proto3";' in registered["schema"]
+    assert http.post("/subjects/p/versions", json=body).json() == registered
+    text = registered["schema"]
+    assert http.post("/subjects/p", json=body).json()["schema"] == text
+    for path in ("/schemas/ids/1", "/subjects/p/versions/1", f"/schemas/guids/{registered['guid']}"):
+        answer = http.get(path).json()
+        assert (answer["schema"], answer["descriptor"], answer["guid"]) == (text, sent, registered["guid"])
+        serialized = http.get(path, params={"format": "serialized"}).json()
+        assert FileDescriptorProto.FromString(base64.b64decode(serialized["schema"])).package == "n"
+        assert "descriptor" not in serialized
+    assert http.get("/schemas").json()[0]["schema"] == text
+    assert http.get("/schemas/ids/1/schema").text == http.get("/subjects/p/versions/1/schema").text == text
+    # With the compiler's eyes it is the same schema; a copy that a client makes is even the same text.
+    again = http.post("/subjects/p", params={"normalize": "true"}, json={**body, "schema": text})
+    assert again.json()["version"] == 1
+    with RegistryClient(server.confluent) as client:
+        assert client.by_id(1).text == sent

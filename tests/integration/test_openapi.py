@@ -16,11 +16,12 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from tallystick.registry.ports import SchemaStore
 from tallystick.registry.service import Registry
+from tallystick.server import audit
 from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.openapi import document
 from tests.integration.servers import Served, client, serving
 
-PREFIXES = {"openschema": "", "confluent": "/confluent", "pulsar": "/admin/v2"}
+PREFIXES = {"openschema": "", "confluent": "/confluent", "pulsar": "/admin/v2", "audit": "/audit"}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -33,7 +34,7 @@ CHECKS = [
 REGISTRY = Registry(cast(SchemaStore, None))
 DOCUMENTS = {
     dialect.name: document(dialect, PREFIXES[dialect.name])
-    for dialect in (module.dialect(REGISTRY) for module in (openschema, confluent, pulsar_admin))
+    for dialect in (module.dialect(REGISTRY) for module in (openschema, confluent, pulsar_admin, audit))
 }
 
 
@@ -70,9 +71,15 @@ def test_openschema_answers_as_documented(case: schemathesis.Case[Any], served: 
 
 
 @described("pulsar").parametrize()
-@settings(max_examples=20, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 def test_pulsar_admin_answers_as_documented(case: schemathesis.Case[Any], served: Served) -> None:
     require_documented(case, served, "pulsar")
+
+
+@described("audit").parametrize()
+@settings(max_examples=40, derandomize=True)
+def test_the_audit_log_answers_as_documented(case: schemathesis.Case[Any], served: Served) -> None:
+    require_documented(case, served, "audit")
 
 
 @described("confluent").exclude(path_regex="^/contexts/").parametrize()

@@ -73,6 +73,8 @@ def test_the_default_strategy_of_topics_is_full(http: httpx.Client) -> None:
     refused = http.post(at("full"), json=payload(EMPTY))
     assert refused.status_code == 409
     assert [finding["rule"] for finding in refused.json()["findings"]] == ["AVRO_FIELD_REMOVED_NEEDS_DEFAULT"]
+    assert refused.json()["findings"][0]["version"] == 0
+    assert "against version 0" in refused.json()["reason"]
     assert "full" in refused.json()["reason"]
     checked = http.post(at("full", "compatibility"), json=payload(EMPTY)).json()
     assert (checked["compatibility"], checked["schemaCompatibilityStrategy"]) == (False, "FULL")

@@ -4,7 +4,7 @@ import base64
 import json
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -59,6 +59,7 @@ def register(http: httpx.Client, subject: str, text: str = EMPTY) -> httpx.Respo
         ("/admin/v2/schemas/public/default/t/schema", "reason"),
         ("/metrics", "message"),
         ("/events", "message"),
+        ("/audit", "message"),
     ],
 )
 def test_nobody_gets_in_without_saying_who_they_are(served: Served, path: str, field: str) -> None:
@@ -214,3 +215,57 @@ def test_tls_with_certificates_of_clients(tmp_path: Path) -> None:
             httpx.get(f"{served.url}/health/ready", verify=trusting)
         authority.issue_cert("client@example.org").configure_cert(trusting)
         assert httpx.get(f"{served.url}/health/ready", verify=trusting).status_code == 200
+
+
+def test_a_security_file_that_changes_counts_and_a_broken_one_does_not(tmp_path: Path) -> None:
+    path = accounts(tmp_path / "accounts.yaml")
+    with serving(tmp_path / "data", f"--security={path}") as served, asking(served, "reader") as http:
+        assert http.get("/subjects").status_code == 200
+        path.write_text("users: [")
+        assert _until(lambda: any("cannot be used" in line for line in served.errors), http)
+        assert http.get("/subjects").status_code == 200
+        content = yaml.safe_load(accounts(tmp_path / "other.yaml").read_text())
+        del content["users"]["reader"]
+        content["users"]["late"] = {"password": hashed("latepw"), "roles": [{"role": "read"}]}
+        path.write_text(yaml.safe_dump(content))
+        assert _until(lambda: http.get("/subjects").status_code == 401, http)
+        assert http.get("/subjects", auth=("late", "latepw")).status_code == 200
+        path.unlink()
+        assert _until(lambda: any("cannot be read" in line for line in served.errors), http)
+        assert http.get("/subjects", auth=("late", "latepw")).status_code == 200
+
+
+def _until(is_so: Callable[[], bool], http: httpx.Client, seconds: float = 20) -> bool:
+    """Asks again and again: the file is looked at when somebody asks."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        http.get("/subjects")
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_the_audit_log_is_for_administrators(served: Served) -> None:
+    with asking(served, "reader") as http:
+        assert http.get("/audit").status_code == 403
+    with asking(served, "admin") as http:
+        for subject in ("audited-a", "audited-b"):
+            register(http, subject).raise_for_status()
+        http.put("/config/audited-a", json={"compatibility": "FULL"}).raise_for_status()
+
+        def asked(**query: str | int) -> list[tuple[str, str | None]]:
+            return [(e["kind"], e.get("subject")) for e in http.get("/audit", params=query).json()["entries"]]
+
+        assert asked(subject="audited-a") == [("settings.changed", "audited-a"), ("schema.registered", "audited-a")]
+        assert asked(subject="audited-a", kind="settings.changed") == [("settings.changed", "audited-a")]
+        assert asked(principal="nobody") == asked(since="2100-01-01") == []
+        first = http.get("/audit", params={"limit": 2}).json()
+        assert [(e["kind"], e["principal"], e["address"]) for e in first["entries"]] == [
+            ("settings.changed", "admin", "127.0.0.1"),
+            ("schema.registered", "admin", "127.0.0.1"),
+        ]
+        second = http.get("/audit", params={"limit": 2, "before": first["next"]}).json()
+        assert second["entries"][0]["id"] == first["entries"][-1]["id"] - 1
+        for query in ({"limit": 0}, {"limit": 1001}, {"since": "yesterday"}, {"before": -1}):
+            assert http.get("/audit", params=query).status_code == 400

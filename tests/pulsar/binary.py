@@ -8,8 +8,9 @@ from typing import Any
 from tallystick.wire.pulsar import pulsar_pb2 as api
 from tests.pulsar.raw import Raw, entry
 
-EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
-NONE, STRING, JSON, PROTOBUF, AVRO, KEY_VALUE, EXTERNAL = 0, 1, 2, 3, 4, 15, 22
+EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = "Exclusive", "Shared", "Failover", "Key_Shared"
+NONE, STRING, JSON, PROTOBUF, AVRO = "NoSchema", "String", "Json", "Protobuf", "Avro"
+KEY_VALUE, EXTERNAL = "KeyValueSchema", "External"
 EARLIEST = api.MessageIdData(ledgerId=2**64 - 1, entryId=2**64 - 1)
 LATEST = api.MessageIdData(ledgerId=2**63 - 1, entryId=2**63 - 1)
 
@@ -18,7 +19,7 @@ def record(*fields: dict[str, Any], name: str = "R", **more: Any) -> str:
     return json.dumps({"type": "record", "name": name, "fields": list(fields), **more})
 
 
-def schema(data: str | bytes, kind: int = AVRO, **properties: str) -> Any:
+def schema(data: str | bytes, kind: str = AVRO, **properties: str) -> Any:
     content = data.encode() if isinstance(data, str) else data
     pairs = [api.KeyValue(key=key, value=value) for key, value in properties.items()]
     return api.Schema(name="R", schema_data=content, type=kind, properties=pairs)
@@ -32,7 +33,7 @@ def produce(raw: Raw, topic: str, definition: Any = None, number: int = 1, **mor
 
 
 def subscribe(
-    raw: Raw, topic: str, definition: Any = None, number: int = 1, kind: int = SHARED, name: str = "s", **more: Any
+    raw: Raw, topic: str, definition: Any = None, number: int = 1, kind: str = SHARED, name: str = "s", **more: Any
 ) -> str:
     command = api.CommandSubscribe(
         topic=topic, subscription=name, subType=kind, consumer_id=number, request_id=0, schema=definition, **more
@@ -68,7 +69,9 @@ def received(raw: Raw, seconds: float = 0.5, most: int | None = None) -> list[An
 
 
 def acknowledge(raw: Raw, ids: list[Any], number: int = 1, *, cumulative: bool = False) -> str:
-    command = api.CommandAck(consumer_id=number, ack_type=1 if cumulative else 0, message_id=ids, request_id=0)
+    command = api.CommandAck(
+        consumer_id=number, ack_type="Cumulative" if cumulative else "Individual", message_id=ids, request_id=0
+    )
     answer = raw.request("ACK", command)
     return api.ServerError.Name(answer.error) if answer.HasField("error") else "acknowledged"
 

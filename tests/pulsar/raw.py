@@ -54,7 +54,7 @@ class Raw:
 
     def command(self, kind: str, value: Any, body: bytes = b"") -> None:
         field = _field_of(value)
-        blob = api.BaseCommand(type=_Type.Value(kind), **{field: value}).SerializeToString()
+        blob = api.BaseCommand(type=kind, **{field: value}).SerializeToString()
         sized = struct.pack(">I", len(blob)) + blob + body
         self._socket.sendall(struct.pack(">I", len(sized)) + sized)
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pulsar
@@ -120,7 +121,7 @@ def verification(strategy: str) -> Case:
                 for side in ("producer", "consumer"):
                     topic = at.topic(namespace)
                     client.create_producer(topic, schema=avro(record(A, B))).close()
-                    yield f"{side}: {name}", attempt(lambda t=topic, d=text, s=side: _attach(client, t, d, s))
+                    yield f"{side}: {name}", attempt(partial(_attach, client, topic, text, side))
 
     return case
 

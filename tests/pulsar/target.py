@@ -65,8 +65,8 @@ class Target:
 
     def ask(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> httpx.Response:
         """One request to the admin REST; `path` begins after /admin/v2."""
-        content = {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
-        answer = self._http.request(method, f"{self.admin_url}/admin/v2{path}", **content)
+        headers, content = ({}, None) if body is None else ({"Content-Type": "application/json"}, json.dumps(body))
+        answer = self._http.request(method, f"{self.admin_url}/admin/v2{path}", content=content, headers=headers)
         assert expect is None or answer.status_code == expect, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer
 

@@ -15,7 +15,7 @@ from tallystick.broker.recent import RecentEntries
 from tallystick.broker.retention import trim
 from tallystick.broker.subscription import Subscription
 from tallystick.broker.topic import Topic
-from tallystick.errors import AlreadyExists, Busy, TallystickError, TopicNotFound
+from tallystick.errors import AlreadyExists, Busy, TallystickError
 
 log = logging.getLogger("tallystick.broker")
 
@@ -35,7 +35,7 @@ class Broker:
         self._retention_seconds = retention_seconds
         self._recent = RecentEntries()
         self._topics: dict[TopicName, Topic] = {}
-        self._loading: dict[TopicName, asyncio.Lock] = {}
+        self._loading: dict[TopicName, asyncio.Task[Topic]] = {}
         self._moved: dict[tuple[int, str], Subscription | None] = {}
         """Cursors to be stored; None: to be deleted."""
         self._storing = asyncio.Lock()
@@ -53,20 +53,18 @@ class Broker:
         found = self._topics.get(name)
         if found is not None:
             return found
-        async with self._loading.setdefault(name, asyncio.Lock()):
-            try:
-                found = self._topics.get(name)
-                if found is None:
-                    found = self._topics[name] = await self._load(name, create=create)
-            finally:
-                self._loading.pop(name, None)
-        return found
-
-    async def _load(self, name: TopicName, *, create: bool) -> Topic:
         self.catalogue.require_namespace(name.namespace)
+        if not create:
+            self.catalogue.require_topic(name)
+        loading = self._loading.get(name)
+        if loading is None:
+            loading = self._loading[name] = asyncio.get_running_loop().create_task(self._load(name))
+            loading.add_done_callback(lambda _: self._loading.pop(name, None))
+        # Who asked first may hang up before it is there; others wait for the same one.
+        return await asyncio.shield(loading)
+
+    async def _load(self, name: TopicName) -> Topic:
         if name not in self.catalogue.topics:
-            if not create:
-                raise TopicNotFound(str(name))
             # An administrator may make it at the same moment.
             with contextlib.suppress(AlreadyExists):
                 await self.catalogue.create_topic(name)
@@ -75,7 +73,7 @@ class Broker:
             raise Busy("topic", f"topic {name} is partitioned: attach to its partitions")
         cursors = await asyncio.to_thread(self._log.cursors, row.id)
         sequences = await asyncio.to_thread(self._log.sequences, row.id)
-        topic = Topic(row, self._log, self._recent, self, cursors, sequences)
+        topic = self._topics[name] = Topic(row, self._log, self._recent, self, cursors, sequences)
         self.apply_policies(topic)
         return topic
 
@@ -151,6 +149,10 @@ class Broker:
             await self.store_cursors()
 
     async def store_cursors(self) -> None:
+        # Who waits for it may hang up; what was taken to be stored is stored all the same.
+        await asyncio.shield(self._store_cursors())
+
+    async def _store_cursors(self) -> None:
         # One at a time: an older state must not be written after a newer one.
         async with self._storing:
             moved, self._moved = self._moved, {}

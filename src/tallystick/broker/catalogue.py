@@ -75,7 +75,7 @@ class Catalogue:
 
     def require_namespace(self, name: str) -> None:
         if name not in self.namespaces:
-            raise NamespaceNotFound(name)
+            raise NamespaceNotFound(name[:200])
 
     # Topics
 
@@ -105,6 +105,14 @@ class Catalogue:
             await asyncio.to_thread(self._log.set_partitions, row.id, partitions)
             self.topics[name] = replace(row, partitions=partitions)
             await self._create_partitions(name, partitions)
+
+    async def set_properties(self, name: TopicName, changes: Mapping[str, str | None]) -> None:
+        """None takes a property away."""
+        row = self.require_topic(name)
+        after = {key: value for key, value in {**row.properties, **changes}.items() if value is not None}
+        async with self._changing:
+            await asyncio.to_thread(self._log.set_properties, row.id, after)
+            self.topics[name] = replace(row, properties=after)
 
     async def _create_partitions(self, name: TopicName, partitions: int) -> None:
         for partition in map(name.of_partition, range(partitions)):

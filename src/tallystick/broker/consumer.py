@@ -87,4 +87,5 @@ class Consumer:
         self.subscription.out.add(messages, len(entry.data))
         if redeliveries:
             self.redelivered += messages
+            self.subscription.redelivered += messages
         return messages

@@ -36,6 +36,18 @@ class Cursor:
         at = bisect_right(self._firsts, number) - 1
         return self._lasts[at] + 1 if at >= 0 and number <= self._lasts[at] else number
 
+    def after_unacked(self, start: int, count: int) -> int:
+        """The number behind so many entries that are not acknowledged."""
+        number = self.next_unacked(start)
+        for first, last in zip(self._firsts, self._lasts, strict=True):
+            if last < number:
+                continue
+            if number + count <= first:
+                break
+            count -= first - number
+            number = last + 1
+        return number + count
+
     def unacked_before(self, end: int) -> int:
         """How many entries below `end` are not acknowledged."""
         return max(0, end - self.acked_before - self._beyond)
@@ -103,10 +115,7 @@ class Cursor:
 
 def bits_of(words: Iterable[int]) -> int:
     """The wire's signed 64-bit words, lowest first, as one number."""
-    bits = 0
-    for at, word in enumerate(words):
-        bits |= (word & 0xFFFFFFFFFFFFFFFF) << (64 * at)
-    return bits
+    return int.from_bytes(b"".join((word & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little") for word in words), "little")
 
 
 def words_of(bits: int) -> list[int]:

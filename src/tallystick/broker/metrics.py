@@ -3,6 +3,7 @@
 A label is a series for ever, so their number is bounded: what is beyond a limit is summed under the label `*`.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from tallystick.wire.pulsar.schemas import version_of
 MOST_TOPICS = 1000
 _MOST_SUBSCRIPTIONS = 50
 _MOST_VERSIONS = 50
+_AT_ONCE = 100
+"""Topics that are measured before messages have their turn again."""
 OTHERS = "*"
 _BEYOND = f"Beyond {MOST_TOPICS} topics those of a namespace are summed as topic {OTHERS!r}."
 
@@ -42,6 +45,7 @@ class TopicNumbers:
     bytes_in: int
     stored_bytes: int
     producers: int
+    refused: int
     subscriptions: tuple[SubscriptionNumbers, ...]
     by_version: tuple[tuple[str, int], ...]
 
@@ -54,6 +58,7 @@ def numbers_of(topic: Topic) -> TopicNumbers:
         topic.published.bytes,
         topic.bytes,
         len(topic.producers),
+        topic.refused,
         tuple(_subscription(found) for found in topic.subscriptions.values()),
         tuple((_version(version), messages) for version, messages in topic.by_schema.most_common(_MOST_VERSIONS)),
     )
@@ -67,7 +72,7 @@ def _subscription(subscription: Subscription) -> SubscriptionNumbers:
         subscription.out.bytes,
         subscription.backlog,
         sum(consumer.unacked for consumer in subscription.consumers),
-        sum(consumer.redelivered for consumer in subscription.consumers),
+        subscription.redelivered,
         len(subscription.consumers),
     )
 
@@ -88,9 +93,17 @@ class BrokerMetrics(Collector):
 
     @classmethod
     def of(cls, broker: Broker, calls: LoopCalls) -> "BrokerMetrics":
+        async def walk() -> list[TopicNumbers]:
+            measured = []
+            for at, topic in enumerate(broker.loaded):
+                measured.append(numbers_of(topic))
+                if at % _AT_ONCE == _AT_ONCE - 1:
+                    await asyncio.sleep(0)
+            return measured
+
         def measure() -> list[TopicNumbers]:
             try:
-                return calls.call(lambda: [numbers_of(topic) for topic in broker.loaded])
+                return calls.run(walk)
             except Unavailable:
                 return []
 
@@ -120,6 +133,12 @@ def _of_topics(topics: _Labelled) -> Iterator[Metric]:
     yield _filled(kept, ((at, t.stored_bytes) for at, t in topics))
     producers = GaugeMetricFamily("tallystick_broker_producers", "Producers that are attached.", labels=labels)
     yield _filled(producers, ((at, t.producers) for at, t in topics))
+    refused = CounterMetricFamily(
+        "tallystick_broker_refused",
+        "Entries refused since the start, by policy or as damaged.",
+        labels=labels,
+    )
+    yield _filled(refused, ((at, t.refused) for at, t in topics))
     versions = CounterMetricFamily(
         "tallystick_broker_messages_by_schema",
         "Messages stored since the start, by the version of their schema; empty where they name none.",
@@ -146,8 +165,8 @@ def _of_subscriptions(topics: _Labelled) -> Iterator[Metric]:
         "tallystick_broker_unacked_messages", "Messages that consumers hold and have not acknowledged.", labels=labels
     )
     yield _filled(unacked, ((at, s.unacked) for at, s in found))
-    again = GaugeMetricFamily(
-        "tallystick_broker_redelivered_messages", "Messages that the consumers of now were sent again.", labels=labels
+    again = CounterMetricFamily(
+        "tallystick_broker_redelivered_messages", "Messages that were sent again since the start.", labels=labels
     )
     yield _filled(again, ((at, s.redelivered) for at, s in found))
     consumers = GaugeMetricFamily("tallystick_broker_consumers", "Consumers that are attached.", labels=labels)

@@ -8,7 +8,8 @@ from tallystick.model.naming import namespace_named, pulsar_subject
 from tallystick.model.subject import DEFAULT_NAMESPACE, Subject
 
 _PARTITION = re.compile(r"(.+)-partition-(\d{1,9})")
-_LONGEST = 1000
+LONGEST_NAME = 1000
+"""Of topics, subscriptions, producers."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -51,7 +52,7 @@ def topic_name(text: str) -> TopicName:
     if domain == "non-persistent":
         raise Unsupported(f"topic {text[:200]!r}: every topic of this broker is durable; name it persistent://…")
     parts = rest.split("/", 2)
-    if domain != "persistent" or len(parts) != 3 or not parts[2] or len(text) > _LONGEST:
+    if domain != "persistent" or len(parts) != 3 or not parts[2] or len(text) > LONGEST_NAME:
         raise InvalidArgument("topic", f"{text[:200]!r} is none; write persistent://tenant/namespace/topic")
     if not parts[2].isprintable():
         raise InvalidArgument("topic", f"{text[:200]!r} has characters that a name cannot have")

@@ -12,7 +12,7 @@ from tallystick.broker.broker import Broker
 from tallystick.broker.policies import TopicPolicies
 from tallystick.broker.topic import Topic
 from tallystick.errors import TallystickError
-from tallystick.model.subject import Subject, Version
+from tallystick.model.subject import Subject
 from tallystick.registry.service import Registry
 from tallystick.wire.pulsar.batches import split
 from tallystick.wire.pulsar.compression import decompress
@@ -35,14 +35,15 @@ class PolicyRecords:
     def follower(self) -> policy_topic.PolicyFollower:
         return policy_topic.PolicyFollower(self._registry, self._cluster, self._append, self._last_sequence)
 
-    async def _append(self, namespace: str, payload: bytes, version: Version | None, number: int) -> None:
+    async def _append(self, namespace: str, payload: bytes, number: int) -> None:
         await self._ensure(namespace)
         topic = await self._broker.topic(policy_topic.topic_of(namespace))
         metadata = MessageMetadata(
-            producer_name=policy_topic.PRODUCER, sequence_id=number, publish_time=int(time.time() * 1000)
+            producer_name=policy_topic.PRODUCER,
+            sequence_id=number,
+            publish_time=int(time.time() * 1000),
+            schema_version=version_bytes(policy_topic.SCHEMA_VERSION),
         )
-        if version is not None:
-            metadata.schema_version = version_bytes(version)
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def done(_: int, error: BaseException | None) -> None:

@@ -18,17 +18,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from tallystick.access import Action, Caller, Grant, Principal
+from tallystick.access import Caller
 from tallystick.broker.names import TopicName
-from tallystick.errors import InvalidRecord, NotPermitted, TallystickError
+from tallystick.errors import InvalidRecord, TallystickError, Unsupported
 from tallystick.finding import Finding
-from tallystick.formats import Schema, format_of, parse
+from tallystick.formats import Schema, format_of, is_same, parse
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.schema_type import AVRO
 from tallystick.model.settings import Enforce, PayloadValidation
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import Subject, Version
-from tallystick.registry import lookup, policies, registration
+from tallystick.registry import lookup, policies
 from tallystick.registry.ports import Entry
 from tallystick.registry.service import Registry
 
@@ -49,15 +49,13 @@ _CHOICES: dict[str, type[StrEnum]] = {
 _POLICY = {*_FLAGS, *_CHOICES}
 """The settings that are policy. The others, the mode above all, are a matter of each cluster for itself."""
 
-_ITSELF = Caller(Principal("tallystick", (Grant(Action.ADMINISTER),)))
-
 _POLL_SECONDS = 0.2
 _PAUSE_SECONDS = 2.0
 """Between two tries where the store or the log does not answer."""
 _PAGE = 200
 
-Append = Callable[[str, bytes, Version | None, int], Awaitable[None]]
-"""Namespace, payload, schema version, sequence id → appended to the namespace's topic, durably."""
+Append = Callable[[str, bytes, int], Awaitable[None]]
+"""Namespace, payload, sequence id → appended to the namespace's topic, durably."""
 LastSequence = Callable[[str], int]
 """The last sequence id that the producer has on a namespace's topic; 0 where there is none."""
 
@@ -77,15 +75,24 @@ def topic_of(namespace: str) -> TopicName:
     return TopicName(namespace, TOPIC)
 
 
+SCHEMA_VERSION = Version(1)
+
+
 @cache
 def definition() -> SchemaDefinition:
-    """The schema of the records."""
+    """The schema of the records. It is the broker's own, the same everywhere: no registry has it under an id."""
     return SchemaDefinition(AVRO, files("tallystick.broker").joinpath("policy_change.avsc").read_text())
 
 
 @cache
 def _schema() -> Schema:
     return parse(definition())
+
+
+def require_own_schema(brought: SchemaDefinition | None) -> None:
+    """A client of the topic brings its schema, or none."""
+    if brought is not None and not is_same(parse(brought), _schema()):
+        raise Unsupported(f"topic {TOPIC} has a schema of its own; attach without one, or with what GET_SCHEMA answers")
 
 
 def change_of(entry: Entry, cluster: str) -> PolicyChange | None:
@@ -204,13 +211,4 @@ class PolicyFollower:
     async def _write(self, change: PolicyChange) -> None:
         # A try that failed may have got through all the same.
         if await asyncio.to_thread(self._last_sequence, change.namespace) < change.number:
-            version = await asyncio.to_thread(self._schema_version, change.namespace)
-            await self._append(change.namespace, encode(change), version, change.number)
-
-    def _schema_version(self, namespace: str) -> Version | None:
-        subject = Subject(namespace, TOPIC)
-        try:
-            return registration.register(self._registry, _ITSELF, subject, definition(), force=True).version
-        except NotPermitted:
-            # The namespace takes no changes any more; the record is readable without a version, too.
-            return None
+            await self._append(change.namespace, encode(change), change.number)

@@ -5,6 +5,7 @@ import logging
 from dataclasses import dataclass
 
 from tallystick.access import Caller
+from tallystick.broker import policy_topic
 from tallystick.broker.names import TopicName
 from tallystick.broker.payloads import check_payload
 from tallystick.broker.topic import Topic
@@ -45,6 +46,9 @@ class TopicSchemas:
     async def attach_producer(self, caller: Caller, name: TopicName, schema: pb.Schema | None) -> Version | None:
         """The version of the producer's schema. Raises `IncompatibleSchema` with findings."""
         definition = definition_of(schema) if schema is not None else None
+        if name.local == policy_topic.TOPIC:
+            policy_topic.require_own_schema(definition)
+            return policy_topic.SCHEMA_VERSION
         subject = name.subject
         found = await asyncio.to_thread(attachment.attach_producer, self._registry, caller, subject, definition)
         if subject not in self._asked:
@@ -55,11 +59,16 @@ class TopicSchemas:
         self, caller: Caller, name: TopicName, schema: pb.Schema | None, *, topic_in_use: bool
     ) -> None:
         definition = definition_of(schema) if schema is not None else None
+        if name.local == policy_topic.TOPIC:
+            policy_topic.require_own_schema(definition)
+            return
         await asyncio.to_thread(
             attachment.attach_consumer, self._registry, caller, name.subject, definition, topic_in_use=topic_in_use
         )
 
     async def get(self, caller: Caller, name: TopicName, version: bytes | None) -> tuple[pb.Schema, Version]:
+        if name.local == policy_topic.TOPIC:
+            return wire_schema(policy_topic.definition(), name.local), policy_topic.SCHEMA_VERSION
         wanted = version_of(version) if version else None
         found = await asyncio.to_thread(attachment.get_schema, self._registry, caller, name.subject, wanted)
         if found is None:

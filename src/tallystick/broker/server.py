@@ -34,7 +34,6 @@ HANDLERS: dict[int, Handler] = {
 }
 
 _CHECK_SECONDS = 5.0
-_MOST_CONNECTIONS = 10_000
 _BACKLOG = 1024
 
 

@@ -13,6 +13,7 @@ from tallystick.access import ANYBODY, Action, Caller, Principal, require
 from tallystick.broker import answers
 from tallystick.broker.broker import Broker
 from tallystick.broker.consumer import Consumer
+from tallystick.broker.log.writer import BYTES_BESIDE_DATA
 from tallystick.broker.names import TopicName
 from tallystick.broker.policy_records import PolicyRecords
 from tallystick.broker.producer import Producer
@@ -27,6 +28,7 @@ log = logging.getLogger("tallystick.broker.session")
 PROTOCOL_VERSION = 21
 _OLDEST_VERSION = 6
 """Clients before it send no checksums."""
+_MOST_CONNECTIONS = 10_000
 _CONNECT_SECONDS = 10.0
 _PING_SECONDS = 30.0
 _SILENCE_SECONDS = 75.0
@@ -37,6 +39,8 @@ _UNSTORED_BYTES = 16 * 1024 * 1024
 """What may wait to be stored before no more is read from the client."""
 
 _ATTACHING = {BaseCommand.PRODUCER: "producer_id", BaseCommand.SUBSCRIBE: "consumer_id"}
+_MOST_TASKS = 1000
+"""Commands that may wait for their answer at the same time before no more is read from the client."""
 
 Handler = Callable[["Session", Any, bytes], Coroutine[Any, Any, None] | None]
 
@@ -94,6 +98,10 @@ class Session(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if len(self._sessions) >= _MOST_CONNECTIONS:
+            log.warning("a connection too many", extra={"connections": len(self._sessions)})
+            self._transport.abort()
+            return
         self._transport.set_write_buffer_limits(high=_UNSENT_BYTES)
         self.address = _shown(transport.get_extra_info("peername"))
         self.local_address = _shown(transport.get_extra_info("sockname"))
@@ -113,10 +121,13 @@ class Session(asyncio.Protocol):
         self.consumers.clear()
 
     def pause_writing(self) -> None:
+        """Who does not take answers asks no more questions."""
         self.is_writable = False
+        self._transport.pause_reading()
 
     def resume_writing(self) -> None:
         self.is_writable = True
+        self._read_on()
         for consumer in self.consumers.values():
             consumer.subscription.wake()
 
@@ -181,8 +192,14 @@ class Session(asyncio.Protocol):
         """Does what takes a while; an error becomes the answer."""
         task = asyncio.get_running_loop().create_task(self._run(work, request_id))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._finished)
+        if len(self._tasks) > _MOST_TASKS:
+            self._transport.pause_reading()
         return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._read_on()
 
     async def _run(self, work: Coroutine[Any, Any, None], request_id: int | None) -> None:
         try:
@@ -256,13 +273,18 @@ class Session(asyncio.Protocol):
     # How much it may send
 
     def storing(self, size: int) -> None:
-        self._unstored_bytes += size
+        self._unstored_bytes += size + BYTES_BESIDE_DATA
         if self._unstored_bytes > _UNSTORED_BYTES or self.broker.is_flooded:
             self._transport.pause_reading()
 
     def stored(self, size: int) -> None:
-        self._unstored_bytes -= size
-        if self._unstored_bytes <= _UNSTORED_BYTES // 2 and not self.is_closed and not self._transport.is_reading():
+        self._unstored_bytes -= size + BYTES_BESIDE_DATA
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Where the client takes its answers, and enough of what it asked for is done."""
+        has_room = self._unstored_bytes <= _UNSTORED_BYTES // 2 and len(self._tasks) <= _MOST_TASKS // 2
+        if has_room and self.is_writable and not self._transport.is_reading():
             self._transport.resume_reading()
 
 

@@ -56,6 +56,8 @@ class Subscription:
         self.properties: Mapping[str, str] = state.properties
         self.window = Window(topic, self.wake)
         self.out = Traffic()
+        self.redelivered = 0
+        """Messages that were sent again."""
         self.kind: int = CommandSubscribe.Exclusive
         self.dispatcher: Dispatcher | None = None
         self._is_sticky = False
@@ -126,10 +128,11 @@ class Subscription:
         """Every entry up to this one; of the last one only some messages where words say so."""
         if self.kind in SHARED:
             raise InvalidArgument("ack", f"a {KINDS[self.kind]} subscription acknowledges each message by itself")
-        end = min(number, self.topic.committed - 1)
-        self.cursor.ack_before(end if words else end + 1)
+        if number >= self.topic.committed:
+            return
+        self.cursor.ack_before(number if words else number + 1)
         if words:
-            self.cursor.ack_messages(end, bits_of(words))
+            self.cursor.ack_messages(number, bits_of(words))
         self._has_moved()
 
     def redeliver(self, consumer: Consumer, numbers: Collection[int] | None) -> None:
@@ -146,10 +149,7 @@ class Subscription:
 
     def skip(self, entries: int) -> None:
         """Acknowledges the first entries of the backlog."""
-        number = self.cursor.acked_before
-        for _ in range(entries):
-            number = self.cursor.next_unacked(max(number, self.topic.first)) + 1
-        self.expire(number)
+        self.expire(self.cursor.after_unacked(max(self.cursor.acked_before, self.topic.first), entries))
 
     def expire(self, before: int) -> None:
         """Acknowledges everything below an entry."""

@@ -20,6 +20,8 @@ from tallystick.wire.pulsar.pulsar_pb2 import MessageMetadata
 Done = Callable[[int, BaseException | None], None]
 """Is called with the entry's number when it is durable, or with what went wrong."""
 
+_MOST_VERSIONS = 1000
+_OTHER_VERSIONS = b"*"
 DUPLICATE = -1
 """The number of an entry that was there already."""
 
@@ -71,7 +73,10 @@ class Topic:
         self.bytes = row.bytes
         self.published = Traffic()
         self.by_schema: Counter[bytes] = Counter()
-        """Messages by the schema version that they name, as the wire has it."""
+        """Messages by the schema version that they name, as the wire has it. A client can invent versions, so there is
+        a limit to those that are told apart."""
+        self.refused = 0
+        """Entries that were not taken for what they are."""
         self.producers: dict[str, Producer] = {}
         self.is_deduplicating = False
         self._sequences = dict(sequences)
@@ -160,7 +165,9 @@ class Topic:
         self.committed = entry.number + 1
         self.bytes += len(entry.data)
         self.published.add(entry.messages, len(entry.data))
-        self.by_schema[appended.schema_version] += entry.messages
+        version = appended.schema_version
+        is_told = version in self.by_schema or len(self.by_schema) < _MOST_VERSIONS
+        self.by_schema[version if is_told else _OTHER_VERSIONS] += entry.messages
         if appended.sequence is not None:
             self._sequences[appended.sequence[0]] = appended.sequence[1]
         self._recent.put(self.id, entry)

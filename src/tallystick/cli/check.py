@@ -1,21 +1,13 @@
 """`tally check`: may a schema become the next version?"""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from tallystick.cli.faults import BadInput, Fault, unusable
-from tallystick.cli.registry_options import (
-    credential_options,
-    exit_code,
-    fault_of,
-    open_registry,
-    registry_option,
-    subject_option,
-)
+from tallystick.cli.registry_options import RegistryOptions, exit_code, fault_of, registry_options, subject_option
 from tallystick.cli.terminal import Terminal, colour_option, show, terminal, write
 from tallystick.compat.options import OptionalProperties, Options
 from tallystick.errors import InvalidSchema, TallystickError, UnknownSchemaType
@@ -86,9 +78,8 @@ def _schema_type(_context: click.Context, _parameter: click.Parameter, value: st
 )
 @click.option("--diff/--no-diff", default=True, help="Text: with or without the list of changes.")
 @click.option("--all", "show_all", is_flag=True, help="Text: show every finding and change of a long list.")
-@registry_option(required=False)
 @subject_option
-@credential_options
+@registry_options(required=False)
 @colour_option
 @click.pass_context
 def check(
@@ -102,13 +93,8 @@ def check(
     output: str,
     diff: bool,
     show_all: bool,
-    registry: str | None,
+    registry: RegistryOptions,
     subject: str | None,
-    dialect: str,
-    ca: Path | None,
-    cert: Path | None,
-    key: Path | None,
-    timeout_s: float,
     colour: str,
 ) -> int:
     """Check whether NEW may follow the OLD versions, which are given oldest first.
@@ -131,14 +117,14 @@ def check(
     try:
         if subject is None and is_given["registry"]:
             raise unusable("--registry alone does not say what to check against", fix="name --subject")
-        if subject is not None and registry is None:
+        if subject is not None and registry.url is None:
             raise unusable("--subject is a registry's", fix="give --registry URL, or set TALLY_REGISTRY")
-        if subject is None or registry is None:
+        if subject is None:
             loaded = load(files, schema_type, references, include)
             report = evaluate(loaded, Strategy(strategy.upper()), options)
         else:
             chosen = Strategy(strategy.upper()) if is_given["strategy"] else None
-            with open_registry(registry, dialect, ca, cert, key, timeout_s) as client:
+            with registry.open() as client:
                 judged = options if is_given["optional_properties"] else None
                 report = registry_check.evaluate(
                     client, subject, files, chosen, judged, schema_type, references, include

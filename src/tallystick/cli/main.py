@@ -7,12 +7,14 @@ from typing import Any, NoReturn
 
 import click
 
+from tallystick.cli.audit import audit
 from tallystick.cli.check import BAD_INPUT, check
 from tallystick.cli.demo.story import demo
 from tallystick.cli.rules import rules
 from tallystick.cli.schema import schema
 from tallystick.cli.serve import secret, serve
 from tallystick.cli.terminal import tolerate_every_character
+from tallystick.cli.topic import topic
 from tallystick.errors import TallystickError
 
 INTERNAL_ERROR = 70
@@ -69,7 +71,7 @@ def tally(debug: bool) -> None:
     """
 
 
-for command in (check, demo, rules, schema, secret, serve):
+for command in (audit, check, demo, rules, schema, secret, serve, topic):
     tally.add_command(command)
 
 

@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,7 @@ import click
 from tallystick.cli.faults import BadInput, Fault, unusable
 from tallystick.cli.terminal import colour_option, show, terminal, write
 from tallystick.errors import (
+    AlreadyExists,
     Forbidden,
     IncompatibleSchema,
     InvalidSchema,
@@ -36,6 +38,7 @@ EXIT_CODES = (
 OUTPUTS = ("text", "json", "yaml")
 
 _REFUSALS = (
+    AlreadyExists,
     Forbidden,
     IncompatibleSchema,
     NamespaceNotEmpty,
@@ -50,32 +53,72 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def credential_options(command: _Command) -> _Command:
-    for option in (
-        click.option(
-            "--timeout",
-            "timeout_s",
-            type=click.FloatRange(0.1),
-            default=10.0,
-            show_default=True,
-            help="Seconds to wait.",
-        ),
-        click.option("--key", type=_FILE, envvar="TALLY_REGISTRY_KEY", help="The key of the certificate (PEM)."),
-        click.option("--cert", type=_FILE, envvar="TALLY_REGISTRY_CERT", help="A certificate of our own (PEM)."),
-        click.option("--ca", type=_FILE, envvar="TALLY_REGISTRY_CA", help="The CA that signed the registry's (PEM)."),
-        click.option(
-            "--dialect",
-            type=click.Choice(["auto", "confluent", "openschema", "pulsar"]),
-            default="auto",
-            show_default=True,
-            help="The registry's API; auto asks it.",
-        ),
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class RegistryOptions:
+    """Which registry, and who we are to it, as the command line says."""
+
+    url: str | None
+    dialect: str
+    ca: Path | None
+    cert: Path | None
+    key: Path | None
+    timeout_s: float
+
+    def open(self, dialect: str | None = None) -> "RegistryClient":
+        from tallystick.rest import RegistryClient
+
+        assert self.url is not None, "a command that can do without a registry asks first"
+        known = credentials(self.ca, self.cert, self.key, os.environ)
+        return RegistryClient(self.url, dialect or self.dialect, credentials=known, timeout_s=self.timeout_s)
 
 
-def registry_option(*, required: bool) -> Callable[[_Command], _Command]:
+_OPTIONS = (
+    click.option(
+        "--timeout",
+        "timeout_s",
+        type=click.FloatRange(0.1),
+        default=10.0,
+        show_default=True,
+        help="Seconds to wait.",
+    ),
+    click.option("--key", type=_FILE, envvar="TALLY_REGISTRY_KEY", help="The key of the certificate (PEM)."),
+    click.option("--cert", type=_FILE, envvar="TALLY_REGISTRY_CERT", help="A certificate of our own (PEM)."),
+    click.option("--ca", type=_FILE, envvar="TALLY_REGISTRY_CA", help="The CA that signed the registry's (PEM)."),
+    click.option(
+        "--dialect",
+        type=click.Choice(["auto", "confluent", "openschema", "pulsar"]),
+        default="auto",
+        show_default=True,
+        help="The registry's API; auto asks it.",
+    ),
+)
+
+
+def registry_options(*, required: bool) -> Callable[[_Command], Callable[..., Any]]:
+    """Gives a command its registry as `registry`, whose URL is None where it is not required and not given."""
+
+    def decorate(command: _Command) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def run(
+            registry: str | None,
+            dialect: str,
+            ca: Path | None,
+            cert: Path | None,
+            key: Path | None,
+            timeout_s: float,
+            **more: Any,
+        ) -> Any:
+            return command(registry=RegistryOptions(registry, dialect, ca, cert, key, timeout_s), **more)
+
+        decorated: Callable[..., Any] = run
+        for option in (*_OPTIONS, _registry_option(required)):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _registry_option(required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--registry",
         required=required,
@@ -117,39 +160,27 @@ def credentials(
     return None if found == Credentials() else found
 
 
-def open_registry(
-    url: str, dialect: str, ca: Path | None, cert: Path | None, key: Path | None, timeout_s: float
-) -> "RegistryClient":
-    from tallystick.rest import RegistryClient
+def registry_command(command: Callable[..., int | None]) -> Callable[..., int]:
+    """A command that gets `registry`, `output` and `colour`, and whose errors become lines and an exit code."""
 
-    known = credentials(ca, cert, key, os.environ)
-    return RegistryClient(url, dialect, credentials=known, timeout_s=timeout_s)
-
-
-def with_registry(command: Callable[..., int | None]) -> Callable[..., int]:
-    """A command that gets an open client as its first argument, and `output` and `colour` by name."""
-
-    @registry_option(required=True)
-    @credential_options
+    @registry_options(required=True)
     @output_option
     @colour_option
     @functools.wraps(command)
-    def run(
-        registry: str,
-        dialect: str,
-        ca: Path | None,
-        cert: Path | None,
-        key: Path | None,
-        timeout_s: float,
-        output: str,
-        colour: str,
-        **more: Any,
-    ) -> int:
-        def call() -> int | None:
-            with open_registry(registry, dialect, ca, cert, key, timeout_s) as client:
-                return command(client, output=output, colour=colour, **more)
+    def run(output: str, colour: str, **more: Any) -> int:
+        return answered(lambda: command(output=output, colour=colour, **more), output, colour)
 
-        return answered(call, output, colour)
+    return run
+
+
+def with_registry(command: Callable[..., int | None]) -> Callable[..., int]:
+    """A `registry_command` that gets an open client as its first argument instead."""
+
+    @registry_command
+    @functools.wraps(command)
+    def run(registry: RegistryOptions, **more: Any) -> int | None:
+        with registry.open() as client:
+            return command(client, **more)
 
     return run
 

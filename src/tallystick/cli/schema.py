@@ -14,7 +14,7 @@ from tallystick.cli.transfer import export_command, import_command
 from tallystick.errors import AlreadyDeleted, SubjectNotFound, VersionNotFound
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Enforce, Mode, PayloadValidation, Settings
 from tallystick.model.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -259,22 +259,56 @@ def _delete_version(client: "RegistryClient", subject: str, number: int | None, 
 @schema.command(epilog=EXIT_CODES)
 @click.argument("subject", required=False)
 @click.option("--strategy", type=click.Choice(_STRATEGIES, case_sensitive=False), help="Set the strategy.")
-@click.option("--unset", is_flag=True, help="Take the strategy back: the next level's counts then.")
+@click.option("--enforce", type=click.Choice([*map(str, Enforce)]), help="What happens to a schema that does not fit.")
+@click.option(
+    "--payload-validation", type=click.Choice([*map(str, PayloadValidation)]), help="What a broker asks of a message."
+)
+@click.option("--auto-update/--no-auto-update", default=None, help="May clients of a broker bring new schemas?")
+@click.option("--validation-enforced/--no-validation-enforced", default=None, help="Do producers need a schema?")
+@click.option("--unset", is_flag=True, help="Take back what is set: the next level's counts then.")
 @with_registry
 def config(
-    client: "RegistryClient", subject: str | None, strategy: str | None, unset: bool, output: str, colour: str
+    client: "RegistryClient",
+    subject: str | None,
+    strategy: str | None,
+    enforce: str | None,
+    payload_validation: str | None,
+    auto_update: bool | None,
+    validation_enforced: bool | None,
+    unset: bool,
+    output: str,
+    colour: str,
 ) -> None:
-    """Show or set the configuration of SUBJECT, or of the registry."""
-    if strategy is not None and unset:
-        raise unusable("--strategy and --unset contradict each other")
-    if strategy is not None:
-        word = strategy.upper()
-        client.set_strategy(subject, Strategy.ALWAYS_COMPATIBLE if word == "NONE" else Strategy(word))
-    elif unset:
+    """Show or set the configuration of SUBJECT, or of the registry.
+
+    All but the strategy is our own servers'; a registry that has no such setting says so.
+    """
+    wanted = Settings(
+        strategy=_strategy(strategy),
+        enforce=None if enforce is None else Enforce(enforce),
+        payload_validation=None if payload_validation is None else PayloadValidation(payload_validation),
+        auto_update=auto_update,
+        validation_enforced=validation_enforced,
+    )
+    if unset and wanted != Settings():
+        raise unusable("--unset takes everything back, and something else is to be set")
+    if unset:
         client.set_strategy(subject, None)
+    elif wanted != Settings():
+        client.configure(subject, wanted)
     found = client.config(subject)
     value = {"strategy": found.strategy and str(found.strategy), **found.more}
-    answer(value, output, *(f"{name}: {entry}" for name, entry in value.items()))
+    answer(value, output, *(f"{name}: {_word(entry)}" for name, entry in value.items()))
+
+
+def _strategy(word: str | None) -> Strategy | None:
+    if word is None:
+        return None
+    return Strategy.ALWAYS_COMPATIBLE if word.upper() == "NONE" else Strategy(word.upper())
+
+
+def _word(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 @schema.command(epilog=EXIT_CODES)

@@ -4,7 +4,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,12 @@ from tallystick.cli.registry_options import (
     DONE,
     EXIT_CODES,
     REFUSED,
+    RegistryOptions,
     answer,
-    answered,
     confirm,
-    credential_options,
     credentials,
-    open_registry,
-    output_option,
-    registry_option,
+    registry_command,
 )
-from tallystick.cli.terminal import colour_option
 from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.model.naming import namespace_named
 from tallystick.model.subject import DEFAULT_NAMESPACE
@@ -42,38 +38,21 @@ _SHOWN = 20
 
 @click.command("export", epilog=EXIT_CODES)
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@registry_option(required=True)
-@credential_options
-@output_option
-@colour_option
-def export_command(
-    folder: Path,
-    registry: str,
-    dialect: str,
-    ca: Path | None,
-    cert: Path | None,
-    key: Path | None,
-    timeout_s: float,
-    output: str,
-    colour: str,
-) -> int:
+@registry_command
+def export_command(folder: Path, registry: RegistryOptions, output: str, colour: str) -> int:
     """Write all that a registry holds into FOLDER, for `tally schema import`.
 
     The same content gives the same files: export again to see what changed.
     """
+    from tallystick.rest.transfer import folder as folders
+    from tallystick.rest.transfer import reading
 
-    def call() -> int:
-        from tallystick.rest.transfer import folder as folders
-        from tallystick.rest.transfer import reading
-
-        with open_registry(registry, _confluent(dialect), ca, cert, key, timeout_s) as client:
-            snapshot = reading.read(_speaking_confluent(client), progress=_progress())
-        folders.save(snapshot, folder)
-        told = {"folder": str(folder), **_counts(snapshot)}
-        answer(told, output, f"{told['versions']} versions of {told['subjects']} subjects written to {folder}")
-        return DONE
-
-    return answered(call, output, colour)
+    with registry.open(_confluent(registry.dialect)) as client:
+        snapshot = reading.read(_speaking_confluent(client), progress=_progress())
+    folders.save(snapshot, folder)
+    told = {"folder": str(folder), **_counts(snapshot)}
+    answer(told, output, f"{told['versions']} versions of {told['subjects']} subjects written to {folder}")
+    return DONE
 
 
 @click.command("import", epilog=EXIT_CODES)
@@ -94,21 +73,13 @@ def export_command(
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and do nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@registry_option(required=True)
-@credential_options
-@output_option
-@colour_option
+@registry_command
 def import_command(
     source: str,
     namespaces: tuple[str, ...],
     dry_run: bool,
     yes: bool,
-    registry: str,
-    dialect: str,
-    ca: Path | None,
-    cert: Path | None,
-    key: Path | None,
-    timeout_s: float,
+    registry: RegistryOptions,
     output: str,
     colour: str,
 ) -> int:
@@ -117,20 +88,15 @@ def import_command(
     Shows a plan first. What is there already stays as it is, so a second run does nothing, and one that was stopped
     is finished by the next. Subjects are in IMPORT mode while they are copied.
     """
+    from tallystick.rest.transfer import reading, snapshot
+    from tallystick.rest.transfer.plan import plan
 
-    def call() -> int:
-        from tallystick.rest.transfer import reading, snapshot
-        from tallystick.rest.transfer.plan import plan
-
-        names = dict(_renamed(option) for option in namespaces)
-        with ExitStack() as stack:
-            target = stack.enter_context(open_registry(registry, _confluent(dialect), ca, cert, key, timeout_s))
-            found = snapshot.moved(_read_source(source, ca, timeout_s), names)
-            there = _speaking_confluent(target)
-            plan_ = plan(found, reading.read(there, found.namespaces, _progress()))
-            return _follow(there, plan_, names, dry_run, yes, output)
-
-    return answered(call, output, colour)
+    names = dict(_renamed(option) for option in namespaces)
+    with registry.open(_confluent(registry.dialect)) as target:
+        found = snapshot.moved(_read_source(source, registry.ca, registry.timeout_s), names)
+        there = _speaking_confluent(target)
+        plan_ = plan(found, reading.read(there, found.namespaces, _progress()))
+        return _follow(there, plan_, names, dry_run, yes, output)
 
 
 def _confluent(dialect: str) -> str:

@@ -1,14 +1,17 @@
 """RegistryClient: one client for every registry."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from threading import Lock
 from types import TracebackType
 
 from tallystick.errors import InvalidArgument
 from tallystick.model.definition import Reference, References, SchemaDefinition
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import DEFAULT_NAMESPACE, SchemaId, Subject, Version, subject_of
+from tallystick.rest import audit
+from tallystick.rest.audit import AuditEntry
 from tallystick.rest.cache import Cache
 from tallystick.rest.connection import Connection, Retries
 from tallystick.rest.credentials import Credentials, split_url
@@ -107,6 +110,14 @@ class RegistryClient:
         """None takes the strategy back: the next level's counts then."""
         self.registry.set_strategy(_level(subject), strategy)
 
+    def configure(self, subject: str | None, wanted: Settings) -> None:
+        """Sets the policy of a subject, or of the registry: what is None stays as it is.
+
+        Confluent's API carries strategy, `enforce`, payload validation, auto-update and validation enforced to our
+        own servers. Other registries and the other two APIs have fewer of them, and raise `Unsupported`.
+        """
+        self.registry.configure(_level(subject), wanted)
+
     def mode(self, subject: str | None = None) -> Mode:
         return self.registry.mode(_level(subject))
 
@@ -121,6 +132,17 @@ class RegistryClient:
     def delete_version(self, subject: str, version: int | None = None, *, permanent: bool = False) -> Version:
         number = None if version is None else Version(version)
         return self.registry.delete_version(subject_of(subject), number, permanent=permanent)
+
+    def audit(
+        self,
+        *,
+        subject: str | None = None,
+        principal: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+    ) -> Iterator[AuditEntry]:
+        """Every change, the newest first; our own servers tell it to those who may administer them."""
+        return audit.entries(self._connection, subject, principal, kind, since)
 
     def referenced(self, definition: SchemaDefinition, namespace: str = DEFAULT_NAMESPACE) -> References:
         """Everything that a definition refers to, directly or through others."""

@@ -7,18 +7,25 @@ from typing import Any
 from tallystick.errors import NotFound, SettingsNotFound, Unsupported
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF, SchemaType
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import DEFAULT_NAMESPACE, SchemaId, Subject, Version, context_of, subject_of
 from tallystick.rest import bodies
 from tallystick.rest.connection import Connection, escaped
-from tallystick.rest.dialect import Compatibility, Config
+from tallystick.rest.dialect import Compatibility, Config, asked
 from tallystick.rest.problems import findings_of
 from tallystick.serde.ports import RegisteredSchema
 
 TYPES: Mapping[str, SchemaType] = {"AVRO": AVRO, "JSON": JSON_SCHEMA, "PROTOBUF": PROTOBUF}
 _NAMES = {schema_type: name for name, schema_type in TYPES.items()}
 _LEVELS = ("compatibilityLevel", "compatibility")
+_POLICY = {
+    "strategy": "compatibility",
+    "enforce": "enforce",
+    "payload_validation": "payloadValidation",
+    "auto_update": "autoUpdate",
+    "validation_enforced": "validationEnforced",
+}
 
 
 class ConfluentRegistry:
@@ -101,6 +108,17 @@ class ConfluentRegistry:
     def set_strategy(self, subject: Subject | None, strategy: Strategy | None) -> None:
         place = "" if subject is None else str(subject)
         self.put_config(place, None if strategy is None else {"compatibility": bodies.strategy_name(strategy)})
+
+    def configure(self, subject: Subject | None, wanted: Settings) -> None:
+        place = "" if subject is None else str(subject)
+        config = {_POLICY[name]: value for name, value in asked(wanted).items()}
+        if wanted.strategy is not None:
+            config["compatibility"] = bodies.strategy_name(wanted.strategy)
+        self.put_config(place, config)
+        # A registry that does not know a word may well let it pass.
+        missing = [word for word in config if word not in _LEVELS and word not in self.config_at(place)]
+        if missing:
+            raise Unsupported(f"this registry has no {', '.join(missing)}: it kept nothing of it")
 
     def mode(self, subject: Subject | None) -> Mode:
         word = self.mode_at("" if subject is None else str(subject), applied=True)
@@ -207,7 +225,8 @@ def definition_of(body: Any) -> SchemaDefinition:
     name = answer.get("schemaType") or "AVRO"
     return SchemaDefinition(
         TYPES.get(name, SchemaType(str(name))),
-        bodies.text(answer, "schema"),
+        # What our own server shows as text but keeps as a descriptor; a copy of it is to be the same schema.
+        bodies.text(answer, "descriptor" if "descriptor" in answer else "schema"),
         bodies.references(answer),
         metadata=_contract(answer.get("metadata")),
         rule_set=_contract(answer.get("ruleSet")),

@@ -53,10 +53,14 @@ class Connection:
 
     def under(self, prefix: str) -> "Connection":
         """The same connection, with paths that begin further down."""
-        below = Connection.__new__(Connection)
-        below.url, below._named = self.url + prefix, self._named
-        below._retries, below._client = self._retries, self._client
-        return below
+        return self.at(self.url + prefix)
+
+    def at(self, url: str) -> "Connection":
+        """The same connection, with paths that begin elsewhere on the same server."""
+        other = Connection.__new__(Connection)
+        other.url, other._named = url, self._named
+        other._retries, other._client = self._retries, self._client
+        return other
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, **asked: Any) -> Any:
         return self.call("GET", path, query, asked=asked)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from tallystick.finding import Finding
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import SchemaId, Subject, Version
 from tallystick.serde.ports import RegisteredSchema
@@ -27,6 +27,14 @@ class Config:
 
     strategy: Strategy | None
     more: Mapping[str, Any] = field(default_factory=dict)
+
+
+POLICY = ("strategy", "enforce", "payload_validation", "auto_update", "validation_enforced")
+"""The settings of a policy, which `configure` takes."""
+
+
+def asked(wanted: Settings) -> dict[str, Any]:
+    return {name: value for name in POLICY if (value := getattr(wanted, name)) is not None}
 
 
 class RegistryDialect(Protocol):
@@ -55,6 +63,9 @@ class RegistryDialect(Protocol):
 
     def set_strategy(self, subject: Subject | None, strategy: Strategy | None) -> None:
         """None takes it back."""
+
+    def configure(self, subject: Subject | None, wanted: Settings) -> None:
+        """Sets what is not None, and leaves the rest."""
 
     def mode(self, subject: Subject | None) -> Mode: ...
 

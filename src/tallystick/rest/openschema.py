@@ -9,12 +9,12 @@ from tallystick.formats import identity
 from tallystick.model import schema_type as types
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.schema_type import SchemaType
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import DEFAULT_NAMESPACE, SchemaId, Subject, Version, context_of
 from tallystick.rest import bodies
 from tallystick.rest.connection import Connection, escaped
-from tallystick.rest.dialect import Compatibility, Config
+from tallystick.rest.dialect import Compatibility, Config, asked
 from tallystick.rest.problems import findings_of
 from tallystick.serde.ports import RegisteredSchema
 
@@ -101,6 +101,13 @@ class OpenSchemaRegistry:
     def set_strategy(self, subject: Subject | None, strategy: Strategy | None) -> None:
         word = "UNDEFINED" if strategy is None else bodies.strategy_name(strategy)
         self._http.put(self._config(subject), {"compatibility": word}, subject=str(subject))
+
+    def configure(self, subject: Subject | None, wanted: Settings) -> None:
+        more = asked(wanted).keys() - {"strategy"}
+        if more:
+            raise Unsupported(f"OpenSchema's API has no {', '.join(sorted(more))}; use Confluent's")
+        if wanted.strategy is not None:
+            self.set_strategy(subject, wanted.strategy)
 
     def _config(self, subject: Subject | None) -> str:
         if subject is None:

@@ -1,16 +1,25 @@
 """Pulsar's admin API: a subject is a topic, versions have no ids."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tallystick.errors import InvalidSchema, NotFound, SchemaNotFound, SubjectNotFound, Unsupported, VersionNotFound
+from tallystick.errors import (
+    IncompatibleSchema,
+    InvalidSchema,
+    NotFound,
+    SchemaNotFound,
+    SubjectNotFound,
+    Unsupported,
+    VersionNotFound,
+)
+from tallystick.finding import Finding
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.settings import Mode
+from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import DEFAULT_NAMESPACE, SchemaId, Subject, Version, subject_of
 from tallystick.rest import bodies, pulsar_schemas
 from tallystick.rest.connection import Connection, escaped
-from tallystick.rest.dialect import Compatibility, Config
+from tallystick.rest.dialect import Compatibility, Config, asked
 from tallystick.rest.problems import findings_of
 from tallystick.serde.ports import RegisteredSchema
 
@@ -25,7 +34,10 @@ class PulsarRegistry:
         self._http = connection
 
     def register(self, subject: Subject, definition: SchemaDefinition, *, normalize: bool = False) -> RegisteredSchema:
-        answer = bodies.an_object(self._post(subject, "schema", definition))
+        try:
+            answer = bodies.an_object(self._post(subject, "schema", definition))
+        except IncompatibleSchema as e:
+            raise IncompatibleSchema(e.message, _counted_from_one(e.findings)) from e
         number = answer["version"] if isinstance(answer.get("version"), dict) else answer
         return RegisteredSchema(subject, _ours(bodies.number(number, "version")), None, definition)
 
@@ -71,7 +83,7 @@ class PulsarRegistry:
             raise Unsupported("Pulsar's API checks as the topic's policy says, not against a version of choice")
         answer = bodies.an_object(self._post(subject, "compatibility", definition))
         fits = answer.get("compatibility", answer.get("isCompatibility"))
-        return Compatibility(bool(fits), tuple(findings_of(answer)))
+        return Compatibility(bool(fits), tuple(_counted_from_one(findings_of(answer))))
 
     def config(self, subject: Subject | None) -> Config:
         topic = _required(subject)
@@ -87,6 +99,16 @@ class PulsarRegistry:
             self._http.call("DELETE", path)
         else:
             self._http.put(path, str(strategy))
+
+    def configure(self, subject: Subject | None, wanted: Settings) -> None:
+        more = asked(wanted).keys() - {"strategy", "validation_enforced"}
+        if more:
+            raise Unsupported(f"Pulsar's API has no {', '.join(sorted(more))} of a topic")
+        if wanted.strategy is not None:
+            self.set_strategy(subject, wanted.strategy)
+        if wanted.validation_enforced is not None:
+            path = f"/persistent/{_topic(_required(subject))}/schemaValidationEnforced"
+            self._http.post(path, wanted.validation_enforced)
 
     def mode(self, subject: Subject | None) -> Mode:
         raise Unsupported("Pulsar's API has no modes")
@@ -114,6 +136,10 @@ class PulsarRegistry:
 def _ours(number: int) -> Version:
     """Pulsar counts from 0."""
     return Version(number + 1)
+
+
+def _counted_from_one(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding if finding.version is None else finding.against(_ours(finding.version)) for finding in findings]
 
 
 def _required(subject: Subject | None) -> Subject:

@@ -55,6 +55,10 @@ class Metrics(HttpObserver, RegistryObserver):
     def count_prepared(self, prepared: PreparedAnswers) -> None:
         self._registry.register(_PreparedCollector(prepared))
 
+    def also(self, collector: Collector) -> None:
+        """Tells what another part of the process has to tell."""
+        self._registry.register(collector)
+
     def answered(self, dialect: str, route: str, method: str, status: int, seconds: float) -> None:
         # A client can invent methods; each would be a series of its own.
         named = method if method in _METHODS else "other"
@@ -63,12 +67,15 @@ class Metrics(HttpObserver, RegistryObserver):
 
     def registered(self, registration: Registration) -> None:
         self._registrations.labels(registration.definition.type).inc()
-        for finding in registration.warnings:
-            self._warnings.labels(finding.rule).inc()
+        self.warned(registration.warnings)
 
     def refused(self, findings: Sequence[Finding]) -> None:
         for finding in findings:
             self._refusals.labels(finding.rule).inc()
+
+    def warned(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            self._warnings.labels(finding.rule).inc()
 
     def stored(self, kind: str, seconds: float) -> None:
         self._stored[kind].observe(seconds)

@@ -10,7 +10,7 @@ from tallystick.server.http import Handler
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 # Names that users choose may hold slashes, which arrive decoded; the fixed parts around them tell where they end.
-_SPANNING = {"subject", "topic", "resource"}
+_SPANNING = {"subject", "topic", "subscription", "resource"}
 
 
 @dataclass(frozen=True, slots=True)

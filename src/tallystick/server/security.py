@@ -12,14 +12,17 @@
       roles: [{role: read}]
 
 Secrets are hashed with scrypt, which is slow on purpose: what has been verified once is remembered by a keyed digest.
+A file that changes counts within a second or two; one that is broken then is told of, and the old one goes on.
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
+import logging
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,11 +34,16 @@ import yaml
 from tallystick.access import Action, Grant, Principal
 from tallystick.errors import InvalidArgument, Unauthenticated
 
+log = logging.getLogger("tallystick.security")
+
 _COST, _BLOCK, _PARALLEL = 2**15, 8, 1
 _MEMORY_BYTES = 128 * 1024 * 1024
 _MOST_REMEMBERED = 10_000
 _AT_ONCE = 2
 """Verifications that run side by side: guessing secrets must not take the machine."""
+
+_LOOK_SECONDS = 1.0
+"""How often, at most, the file is looked at."""
 
 _FILE_FIELDS = {"users": "password", "tokens": "secret"}
 
@@ -46,11 +54,23 @@ class Account:
     secret: str
 
 
+_Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that accounts come from, and what tells that it has been written since."""
+
+    path: Path
+    stamp: _Stamp | None
+
+
 @dataclass(frozen=True, slots=True)
 class Accounts:
     users: Mapping[str, Account] = field(default_factory=dict)
     tokens: Mapping[str, Account] = field(default_factory=dict)
     anonymous: Principal | None = None
+    source: Source | None = None
 
 
 def hashed(secret: str) -> str:
@@ -76,7 +96,51 @@ _NO_ACCOUNT = "scrypt$32768$8$1$AAAAAAAAAAAAAAAAAAAAAA==$" + base64.b64encode(by
 
 
 class FileAuthentication:
-    """Basic and bearer credentials against the accounts of a file."""
+    """Basic and bearer credentials against the accounts of a file, as the file is now."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self._verified = _Verified(accounts)
+        self._source = accounts.source
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+
+    def known(self, headers: Any) -> Principal | None:
+        if self._source is not None and time.monotonic() >= self._next_look:
+            self._look(self._source)
+        return self._verified.known(headers)
+
+    def verify(self, headers: Any) -> Principal:
+        return self._verified.verify(headers)
+
+    def _look(self, source: Source) -> None:
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        stamp = _stamp(source.path)
+        if stamp != source.stamp:
+            self._source = Source(source.path, stamp)
+            # Whoever asks does not wait for the file.
+            threading.Thread(target=self._read_again, args=(source.path,), name="tallystick-security").start()
+
+    def _read_again(self, path: Path) -> None:
+        try:
+            accounts = load(path)
+        except InvalidArgument as e:
+            log.error(
+                "the security file has changed and cannot be used; the old one goes on", extra={"reason": e.message}
+            )
+            return
+        self._verified = _Verified(accounts)
+        log.info("the security file has been read again", extra={"file": str(path)})
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+class _Verified:
+    """Accounts, and who has shown their secret already."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -146,6 +210,7 @@ class _Loader(yaml.SafeLoader):
 
 def load(path: Path) -> Accounts:
     """The accounts of a file; raises `InvalidArgument` that says what is wrong with it."""
+    source = Source(path, _stamp(path))
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506  # a SafeLoader
     except OSError as e:
@@ -159,6 +224,7 @@ def load(path: Path) -> Accounts:
         _accounts(raw, "users"),
         _accounts(raw, "tokens"),
         Principal("anonymous", _grants("anonymous", anonymous)) if anonymous is not None else None,
+        source,
     )
 
 

@@ -1,12 +1,12 @@
 """The journal in SQL: the audit log, and the events that tell others of a change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select
 
 from tallystick.model.subject import Subject
-from tallystick.registry.ports import Entry
+from tallystick.registry.ports import Entry, JournalFilter
 from tallystick.stores.compiled import Compiled
 from tallystick.stores.rows import aware
 from tallystick.stores.statements import next_number
@@ -32,8 +32,26 @@ class SqlJournal:
     def after(self, id_: int, limit: int) -> Sequence[Entry]:
         return [_entry(row) for row in self._connection.execute(_AFTER, {"id": id_, "limit": limit})]
 
+    def newest(self, wanted: JournalFilter, limit: int) -> Sequence[Entry]:
+        query = select(journal).where(*_conditions(wanted)).order_by(journal.c.id.desc()).limit(limit)
+        return [_entry(row) for row in self._connection.execute(query)]
+
     def last(self) -> int:
         return self._connection.execute(_LAST).scalar() or 0
+
+
+def _conditions(wanted: JournalFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.subject is not None:
+        yield journal.c.namespace == wanted.subject.namespace
+        yield journal.c.subject == wanted.subject.name
+    if wanted.principal is not None:
+        yield journal.c.principal == wanted.principal
+    if wanted.kind is not None:
+        yield journal.c.kind == wanted.kind
+    if wanted.since is not None:
+        yield journal.c.at >= wanted.since
+    if wanted.before is not None:
+        yield journal.c.id < wanted.before
 
 
 def _row(entry: Entry) -> dict[str, Any]:

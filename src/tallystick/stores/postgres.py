@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TypeVar
 
 from sqlalchemy import create_engine, make_url, text
@@ -30,6 +31,12 @@ class PostgresStore:
             isolation_level="READ COMMITTED",
             connect_args={"connect_timeout": 10},
         )
+        with ExitStack() as unless_opened:
+            unless_opened.callback(self._engine.dispose)
+            self._migrate()
+            unless_opened.pop_all()
+
+    def _migrate(self) -> None:
         try:
             with self._engine.begin() as connection:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,14 +40,22 @@ class SqliteStore:
         event.listen(self._engine, "begin", _begin)
         self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
         self._is_closed = False
-        try:
-            self._writing = self._engine.connect().execution_options(tallystick_writes=True)
-            with self._writing.begin():
-                migrate(self._writing)
-        except _FAILURES as e:
-            raise Unavailable(f"cannot open {path}: {_reason(e)}") from e
+        with ExitStack() as unless_opened:
+            unless_opened.callback(self._engine.dispose)
+            self._writing = self._opened(path, unless_opened)
+            unless_opened.pop_all()
         self._writer = threading.Thread(target=self._write, name="tallystick-sqlite-writer", daemon=True)
         self._writer.start()
+
+    def _opened(self, path: Path, unless_opened: ExitStack) -> Connection:
+        try:
+            writing = self._engine.connect().execution_options(tallystick_writes=True)
+            unless_opened.callback(writing.close)
+            with writing.begin():
+                migrate(writing)
+        except _FAILURES as e:
+            raise Unavailable(f"cannot open {path}: {_reason(e)}") from e
+        return writing
 
     def change(self, function: Callable[[Transaction], T]) -> T:
         if self._is_closed:

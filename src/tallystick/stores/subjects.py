@@ -9,11 +9,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
-    ScalarSelect,
-    Text,
     bindparam,
     case,
-    cast,
     delete,
     exists,
     func,
@@ -41,32 +38,40 @@ _INSERT_VERSION = Compiled(
 _HISTORY = Compiled(select(versions, subjects.c.name).join(subjects).where(_IS_SUBJECT).order_by(versions.c.version))
 
 
-# An empty object is written in one way on every database.
-_IS_DESCRIBED = cast(subjects.c.about, Text) != "{}"
-
-
-def _count(state: State) -> ScalarSelect[int]:
-    matching = (versions.c.subject_id == subjects.c.id) & (versions.c.state == state)
-    return select(func.count()).select_from(versions).where(matching).scalar_subquery()
-
-
-_RECOUNT = (
-    update(subjects)
-    .where(_IS_SUBJECT)
-    .values(live=_count(State.LIVE), deleted=_count(State.DELETED), modified_at=bindparam("now"))
+_TYPES = {State.LIVE: subjects.c.live_types, State.DELETED: subjects.c.deleted_types}
+_TYPES_BY_STATE = (
+    select(versions.c.state, schemas.c.type)
+    .join(schemas, (schemas.c.namespace == versions.c.namespace) & (schemas.c.id == versions.c.schema_id))
+    .where(versions.c.subject_id == bindparam("of_id"), versions.c.state.in_(_TYPES))
+    .distinct()
+    .order_by(schemas.c.type)
 )
-_APPENDED = Compiled(
+_SUMMARISE = (
     update(subjects)
     .where(subjects.c.id == bindparam("of_id"))
-    .values(
-        live=subjects.c.live + bindparam("more_live"),
-        deleted=subjects.c.deleted + bindparam("more_deleted"),
-        last_version=case(
+    .values(live_types=bindparam("live"), deleted_types=bindparam("deleted"), modified_at=bindparam("now"))
+)
+_TYPE_ADDED = (
+    select("/" + schemas.c.type + "/")
+    .where(schemas.c.namespace == bindparam("of_namespace"), schemas.c.id == bindparam("of_schema"))
+    .scalar_subquery()
+)
+
+
+def _appending(state: State) -> Compiled:
+    now = {
+        "last_version": case(
             (subjects.c.last_version < bindparam("number"), bindparam("number")), else_=subjects.c.last_version
         ),
-        modified_at=bindparam("now"),
-    )
-)
+        "modified_at": bindparam("now"),
+    }
+    if (types := _TYPES.get(state)) is not None:
+        is_there = func.replace(types, _TYPE_ADDED, "") != types
+        now[types.name] = case((is_there, types), else_=types + _TYPE_ADDED)
+    return Compiled(update(subjects).where(subjects.c.id == bindparam("of_id")).values(now))
+
+
+_APPENDED = {state: _appending(state) for state in State}
 
 
 @cache
@@ -118,13 +123,14 @@ class SqlSubjects:
         described: bool = False,
         types: Collection[SchemaType] | None = None,
     ) -> Sequence[SubjectRow]:
-        chosen = list(states)
-        wanted = {State.LIVE: subjects.c.live > 0, State.DELETED: subjects.c.deleted > 0}
-        alternatives = [wanted[state] for state in chosen] + ([_IS_DESCRIBED] if described else [])
-        query = select(subjects).where(or_(*alternatives), *_named(namespace, prefix))
-        if types is not None:
-            query = query.where(exists().where(versions.c.subject_id == subjects.c.id, *_kept(chosen, types)))
-        query = query.order_by(subjects.c.namespace, subjects.c.name).offset(page.offset).limit(page.limit)
+        columns = [_TYPES[state] for state in states]
+        if types is None:
+            alternatives = [column != "" for column in columns] + ([subjects.c.described] if described else [])
+        else:
+            alternatives = [condition for column in columns for condition in _has_one_of(types, column)]
+        listed = select(subjects.c.id).where(or_(*alternatives), *_named(namespace, prefix))
+        listed = listed.order_by(*_IN_ORDER).offset(page.offset).limit(page.limit)
+        query = select(subjects).where(subjects.c.id.in_(listed)).order_by(*_IN_ORDER)
         return [_subject_row(row) for row in self._connection.execute(query)]
 
     def versions(
@@ -142,7 +148,7 @@ class SqlSubjects:
         query = query.where(*_named(namespace, prefix), *_kept(chosen, types))
         if latest_only:
             query = query.where(~_has_later(chosen))
-        query = query.order_by(subjects.c.namespace, subjects.c.name, versions.c.version)
+        query = query.order_by(*_IN_ORDER, versions.c.version)
         return [version_row(row) for row in self._connection.execute(query.offset(page.offset).limit(page.limit))]
 
     def append(self, row: VersionRow) -> None:
@@ -157,14 +163,19 @@ class SqlSubjects:
         }
         _INSERT_VERSION.run(self._connection, values)
         self._empty.discard(row.subject)
-        counted = {"more_live": int(row.state is State.LIVE), "more_deleted": int(row.state is State.DELETED)}
-        changed = {"of_id": values["subject_id"], "number": row.version, "now": datetime.now(UTC), **counted}
-        _APPENDED.run(self._connection, changed)
+        changed = {
+            "of_id": values["subject_id"],
+            "number": row.version,
+            "now": datetime.now(UTC),
+            "of_namespace": row.subject.namespace,
+            "of_schema": row.schema_id,
+        }
+        _APPENDED[row.state].run(self._connection, changed)
 
     def set_state(self, subject: Subject, numbers: Sequence[Version], state: State) -> None:
         chosen = (versions.c.subject_id == self._id(subject)) & versions.c.version.in_(numbers)
         self._connection.execute(update(versions).where(chosen).values(state=state))
-        self._recount(subject)
+        self._summarise(subject)
 
     def remove(self, subject: Subject, numbers: Sequence[Version] | None) -> None:
         of_subject = versions.c.subject_id == self._id(subject)
@@ -178,11 +189,14 @@ class SqlSubjects:
             )
             self._connection.execute(delete(subjects).where(_IS_SUBJECT), _key(subject))
         else:
-            self._recount(subject)
+            self._summarise(subject)
 
     def describe(self, subject: Subject, about: dict[str, str]) -> None:
         self._connection.execute(
-            update(subjects).where(_IS_SUBJECT).values(about=about, modified_at=datetime.now(UTC)), _key(subject)
+            update(subjects)
+            .where(_IS_SUBJECT)
+            .values(about=about, described=bool(about), modified_at=datetime.now(UTC)),
+            _key(subject),
         )
 
     def _id(self, subject: Subject) -> int:
@@ -190,10 +204,15 @@ class SqlSubjects:
             self._ids[subject] = self._connection.execute(_ID, _key(subject)).scalar_one()
         return self._ids[subject]
 
-    def _recount(self, subject: Subject) -> None:
-        self._connection.execute(_RECOUNT, {**_key(subject), "now": datetime.now(UTC)})
+    def _summarise(self, subject: Subject) -> None:
+        of_id = {"of_id": self._id(subject)}
+        types = {str(state): "" for state in _TYPES}
+        for row in self._connection.execute(_TYPES_BY_STATE, of_id):
+            types[row.state] += f"/{row.type}/"
+        self._connection.execute(_SUMMARISE, {**of_id, **types, "now": datetime.now(UTC)})
 
 
+_IN_ORDER = (subjects.c.namespace, subjects.c.name)
 _IS_SCHEMA = (schemas.c.namespace == versions.c.namespace) & (schemas.c.id == versions.c.schema_id)
 
 
@@ -204,6 +223,12 @@ def _named(namespace: str | None, prefix: str) -> list[ColumnElement[bool]]:
     if prefix:
         chosen += [subjects.c.name >= prefix, subjects.c.name < _after(prefix)]
     return chosen
+
+
+def _has_one_of(types: Collection[SchemaType], column: ColumnElement[str]) -> list[ColumnElement[bool]]:
+    written = [f"/{type_}/" for type_ in types]
+    # Most subjects have one type: that they are equal is seen faster than that the one contains the other.
+    return [column == one for one in written] + [column.contains(one, autoescape=True) for one in written]
 
 
 def _kept(states: Collection[State], types: Collection[SchemaType]) -> list[ColumnElement[bool]]:

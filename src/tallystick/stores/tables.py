@@ -3,6 +3,7 @@
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     DateTime,
     ForeignKey,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     Uuid,
+    false,
 )
 
 metadata = MetaData()
@@ -45,12 +47,24 @@ subjects = Table(
     Column("namespace", _Name, nullable=False),
     Column("name", _Name, nullable=False),
     Column("last_version", Integer, nullable=False, server_default="0"),
-    Column("live", Integer, nullable=False, server_default="0"),
-    Column("deleted", Integer, nullable=False, server_default="0"),
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("modified_at", DateTime(timezone=True), nullable=False),
     Column("about", JSON, nullable=False),
+    Column("live_types", String, nullable=False, server_default=""),
+    Column("deleted_types", String, nullable=False, server_default=""),
+    Column("described", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("namespace", "name"),
+    # Whatever a listing asks for: the rows that a page skips are never read.
+    Index(
+        "subjects_listed",
+        "namespace",
+        "name",
+        "live_types",
+        "deleted_types",
+        "described",
+        postgresql_include=["id"],
+    ),
+    comment="live_types and deleted_types: the types of the versions in that state, each as /TYPE/.",
 )
 
 schemas = Table(

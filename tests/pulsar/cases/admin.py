@@ -12,12 +12,12 @@ from tests.pulsar.target import Case, Outcomes, Target, path_of
 
 _REQUESTS = Path(__file__).parents[3] / "conformance" / "pulsar" / "admin"
 _PLACES = {"ledgerId", "timestamp"}
-"""Numbers that every server gives in its own way."""
-_OF_A_CLUSTER = {
-    *("bundles", "latency_stats_sample_rate", "publishMaxMessageRate", "clusterDispatchRate", "topicDispatchRate"),
-    *("subscriptionDispatchRate", "replicatorDispatchRate", "clusterSubscribeRate"),
-}
-"""Parts of a namespace's policies that spread or slow the load of a cluster: one process has none."""
+"""Numbers that every server gives in its own way; findings are an addition of ours."""
+_OF_A_NAMESPACE = (
+    *("schema_compatibility_strategy", "is_allow_auto_update_schema", "schema_validation_enforced"),
+    *("retention_policies", "message_ttl_in_seconds", "deduplicationEnabled", "replication_clusters", "deleted"),
+)
+"""What a namespace's policies say of messages and schemas; the rest spreads and slows the load of a cluster."""
 
 
 def _answer(answer: httpx.Response) -> Any:
@@ -35,8 +35,7 @@ def _plain(value: Any) -> Any:
         plain = [_plain(one) for one in value]
         return sorted(plain) if all(isinstance(one, str) for one in plain) else plain
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if key not in _OF_A_CLUSTER}
-        return {key: "…" if key in _PLACES else _plain(one) for key, one in kept.items()}
+        return {key: "…" if key in _PLACES else _plain(one) for key, one in value.items() if key != "findings"}
     return value
 
 
@@ -49,6 +48,16 @@ def _requests(path: Path) -> Case:
             yield f"{number:02} {request}", _answer(answer)
 
     return case
+
+
+def policies_of_a_namespace(at: Target) -> Outcomes:
+    retention = {"retentionTimeInMinutes": 10, "retentionSizeInMB": 5}
+    for what, namespace in {
+        "new": at.namespace(),
+        "changed": at.namespace(retention=retention, messageTTL=60, deduplication=True, schemaValidationEnforced=True),
+    }.items():
+        whole = at.ask("GET", f"/namespaces/{namespace}").json()
+        yield what, {key: whole.get(key) for key in _OF_A_NAMESPACE}
 
 
 def _subscription(at: Target, topic: str) -> dict[str, Any]:
@@ -146,6 +155,7 @@ def under_a_consumer(at: Target) -> Outcomes:
 
 CASES: dict[str, Case] = {
     **{f"admin: {path.stem}": _requests(path) for path in sorted(_REQUESTS.glob("*.yaml"))},
+    "admin: policies of a namespace": policies_of_a_namespace,
     "admin: stats": stats,
     "admin: stats of partitions": stats_of_partitions,
     "admin: skipping and resetting": skipping,

@@ -1,5 +1,6 @@
 """Names, look-ups, and who is let in beside whom."""
 
+from itertools import product
 from typing import Any
 
 from tallystick.wire.pulsar import pulsar_pb2 as api
@@ -16,7 +17,7 @@ from tests.pulsar.binary import (
 from tests.pulsar.raw import Raw
 from tests.pulsar.target import Case, Outcomes, Target, path_of
 
-_NAMES = {"Exclusive": EXCLUSIVE, "Shared": SHARED, "Failover": FAILOVER, "Key_Shared": KEY_SHARED}
+_TYPES = (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED)
 
 
 def _partitions(raw: Raw, topic: str, **more: Any) -> Any:
@@ -125,12 +126,11 @@ def names_of_producers(at: Target) -> Outcomes:
 
 
 def types_of_subscriptions(at: Target) -> Outcomes:
-    for first, one in _NAMES.items():
-        for second, two in _NAMES.items():
-            topic = at.topic()
-            with at.raw() as raw, at.raw() as other:
-                subscribe(raw, topic, kind=one)
-                yield f"{second} beside {first}", subscribe(other, topic, kind=two)
+    for first, second in product(_TYPES, _TYPES):
+        topic = at.topic()
+        with at.raw() as raw, at.raw() as other:
+            subscribe(raw, topic, kind=first)
+            yield f"{second} beside {first}", subscribe(other, topic, kind=second)
 
 
 def consumers(at: Target) -> Outcomes:

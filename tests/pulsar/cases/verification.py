@@ -56,14 +56,14 @@ def _attempts(at: Target, namespace: str, before: list[Any], candidates: dict[st
     for name, candidate in candidates.items():
         with at.raw() as raw:
             yield f"consumer: {name}", subscribe(raw, topic, candidate)
-    topic = None
+    left: str | None = None
     for name, candidate in candidates.items():
-        topic = topic or (yield from _prepared(at, namespace, before, f"for {name}"))
+        topic = left or (yield from _prepared(at, namespace, before, f"for {name}"))
         with at.raw() as raw:
             version = produce(raw, topic, candidate)
         yield f"producer: {name}", version
         # One that was let in may have changed the topic.
-        topic = None if isinstance(version, int) else topic
+        left = None if isinstance(version, int) else topic
 
 
 def _prepared(at: Target, namespace: str, before: list[Any], purpose: str) -> Generator[tuple[str, Any], None, str]:
@@ -75,7 +75,7 @@ def _prepared(at: Target, namespace: str, before: list[Any], purpose: str) -> Ge
     return topic
 
 
-def _under(strategy: str, kind: int) -> Case:
+def _under(strategy: str, kind: str) -> Case:
     others = {"STRING": schema("", STRING), "EXTERNAL": schema("", EXTERNAL)}
     changed = {name: schema(text, kind) for name, text in _CHANGES.items()}
 

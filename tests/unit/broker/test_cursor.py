@@ -43,6 +43,8 @@ def test_a_cursor_knows_exactly_what_was_acknowledged(steps: list[tuple[str, int
     for number in range(_END):
         expected = next(n for n in range(number, _END + 1) if n not in acked)
         assert cursor.next_unacked(number) == expected
+        unacked = [n for n in range(number, 2 * _END) if n not in acked]
+        assert [cursor.after_unacked(number, count) for count in (1, 3)] == [unacked[0] + 1, unacked[2] + 1]
 
 
 @given(_steps)

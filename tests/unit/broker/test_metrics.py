@@ -6,7 +6,7 @@ from tallystick.broker.metrics import MOST_TOPICS, OTHERS, BrokerMetrics, Subscr
 def topic(number: int, subscriptions: int = 1) -> TopicNumbers:
     found = tuple(SubscriptionNumbers(f"s{at:03}", 2, 20, 3, 1, 0, 1) for at in range(subscriptions))
     name = f"persistent://public/default/t{number:05}"
-    return TopicNumbers("public/default", name, 5, 50, 40, 1, found, (("1", 4), ("", 1)))
+    return TopicNumbers("public/default", name, 5, 50, 40, 1, 0, found, (("1", 4), ("", 1)))
 
 
 def series(metrics: BrokerMetrics, family: str) -> dict[tuple[str, ...], float]:

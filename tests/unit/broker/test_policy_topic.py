@@ -9,12 +9,14 @@ import pytest
 
 from tallystick.access import Action, Caller, Grant, Principal
 from tallystick.broker import policy_topic
-from tallystick.broker.policy_topic import TOPIC, PolicyChange, PolicyFollower, apply, decode, encode
-from tallystick.errors import Forbidden, InvalidRecord, Unavailable
+from tallystick.broker.policy_topic import PolicyChange, PolicyFollower, apply, decode, encode
+from tallystick.errors import Forbidden, InvalidRecord, Unavailable, Unsupported
+from tallystick.model.definition import SchemaDefinition
+from tallystick.model.schema_type import AVRO
 from tallystick.model.settings import Enforce, Mode, PayloadValidation, Settings
 from tallystick.model.strategy import Strategy
-from tallystick.model.subject import Subject, Version
-from tallystick.registry import description, lookup, policies
+from tallystick.model.subject import Subject
+from tallystick.registry import description, policies
 from tallystick.registry.service import Registry
 from tallystick.stores.sqlite import SqliteStore
 
@@ -27,22 +29,22 @@ class Topics:
     """Stands where the log stands: records by namespace, each with its sequence id."""
 
     def __init__(self) -> None:
-        self.records: dict[str, list[tuple[int, Version | None, bytes]]] = {}
+        self.records: dict[str, list[tuple[int, bytes]]] = {}
         self.failures = 0
         self.fails_after_writing = False
 
-    async def append(self, namespace: str, payload: bytes, version: Version | None, sequence: int) -> None:
+    async def append(self, namespace: str, payload: bytes, sequence: int) -> None:
         failing, self.failures = self.failures > 0, max(self.failures - 1, 0)
         if not failing or self.fails_after_writing:
-            self.records.setdefault(namespace, []).append((sequence, version, payload))
+            self.records.setdefault(namespace, []).append((sequence, payload))
         if failing:
             raise Unavailable("the log does not answer")
 
     def last_sequence(self, namespace: str) -> int:
-        return self.records.get(namespace, [(0, None, b"")])[-1][0]
+        return self.records.get(namespace, [(0, b"")])[-1][0]
 
     def changes(self, namespace: str = NAMESPACE) -> list[PolicyChange]:
-        return [decode(payload) for _, _, payload in self.records.get(namespace, [])]
+        return [decode(payload) for _, payload in self.records.get(namespace, [])]
 
 
 class Cluster:
@@ -86,7 +88,7 @@ def west(tmp_path: Path) -> Iterator[Cluster]:
 def replicate(source: Cluster, target: Cluster, caller: Caller = ANYBODY) -> list[bool]:
     return [
         apply(target.registry, caller, NAMESPACE, payload, target.name)
-        for _, _, payload in source.topics.records[NAMESPACE]
+        for _, payload in source.topics.records[NAMESPACE]
     ]
 
 
@@ -104,7 +106,7 @@ def test_each_change_of_a_namespace_and_its_topics_is_a_record_in_order(east: Cl
     ]
     first = east.topics.changes()[0]
     assert (first.namespace, first.origin, first.principal, first.number) == (NAMESPACE, "east", "anybody", 1)
-    assert [sequence for sequence, _, _ in east.topics.records[NAMESPACE]] == [c.number for c in east.topics.changes()]
+    assert [sequence for sequence, _ in east.topics.records[NAMESPACE]] == [c.number for c in east.topics.changes()]
 
 
 def test_what_is_no_policy_of_a_namespace_is_no_record(east: Cluster) -> None:
@@ -116,21 +118,19 @@ def test_what_is_no_policy_of_a_namespace_is_no_record(east: Cluster) -> None:
     assert east.topics.records == {}
 
 
-def test_the_records_have_the_schema_of_their_topic(east: Cluster) -> None:
-    east.set_(namespace=NAMESPACE, strategy=Strategy.ALWAYS_INCOMPATIBLE, auto_update=False)
-    east.set_(namespace=NAMESPACE, auto_update=True)
-    east.follow()
-    found = lookup.version(east.registry, ANYBODY, Subject(NAMESPACE, TOPIC), None)
-    assert found.schema.definition == policy_topic.definition()
-    assert [version for _, version, _ in east.topics.records[NAMESPACE]] == [1, 1]
+def test_the_topic_takes_clients_with_its_own_schema_or_none() -> None:
+    policy_topic.require_own_schema(None)
+    policy_topic.require_own_schema(policy_topic.definition())
+    with pytest.raises(Unsupported, match="schema of its own"):
+        policy_topic.require_own_schema(SchemaDefinition(AVRO, '"string"'))
     assert str(policy_topic.topic_of(NAMESPACE)) == "persistent://acme/sales/__policy_changes"
 
 
-def test_a_namespace_that_is_closed_meanwhile_has_its_record_without_a_version(east: Cluster) -> None:
+def test_a_closed_namespace_has_its_records_all_the_same(east: Cluster) -> None:
     east.set_(namespace=NAMESPACE, auto_update=False)
     east.set_(namespace=NAMESPACE, mode=Mode.READONLY)
     east.follow()
-    assert [version for _, version, _ in east.topics.records[NAMESPACE]] == [None]
+    assert len(east.topics.changes()) == 1
 
 
 def test_a_new_follower_goes_on_where_the_last_one_stopped(east: Cluster) -> None:
@@ -180,7 +180,7 @@ def test_a_record_is_applied_elsewhere_and_does_not_come_back(east: Cluster, wes
     west.follow()
     assert west.topics.records == {}
     assert replicate(east, west) == [False, False]
-    assert [apply(east.registry, ANYBODY, NAMESPACE, p, "east") for _, _, p in east.topics.records[NAMESPACE]] == [
+    assert [apply(east.registry, ANYBODY, NAMESPACE, p, "east") for _, p in east.topics.records[NAMESPACE]] == [
         False,
         False,
     ]

@@ -1,6 +1,5 @@
 """Topics: which there are, make and delete them, and what is set for them."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -140,14 +139,7 @@ class TopicSettings:
         """None takes a property away."""
         name = topic_name(topic)
         require(caller, Action.ADMINISTER, str(name.subject))
-
-        async def change() -> None:
-            row = self._catalogue.require_topic(name)
-            after = {key: value for key, value in {**row.properties, **changes}.items() if value is not None}
-            await asyncio.to_thread(self._catalogue._log.set_properties, row.id, after)
-            self._catalogue.topics[name] = replace(row, properties=after)
-
-        self._calls.run(change)
+        self._calls.run(lambda: self._catalogue.set_properties(name, changes))
         self._registry.change(lambda tx: record(tx, caller, "topic.changed", name.subject, topic=str(name)))
 
 

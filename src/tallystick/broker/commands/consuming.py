@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from tallystick.access import Action
 from tallystick.broker import answers
-from tallystick.broker.commands.producing import NO_TRANSACTIONS
+from tallystick.broker.commands.producing import MOST_IN_BATCH, NO_TRANSACTIONS
 from tallystick.broker.consumer import Consumer
-from tallystick.broker.names import topic_name
+from tallystick.broker.names import LONGEST_NAME, topic_name
 from tallystick.broker.session import Session, detach
 from tallystick.broker.subscription import KINDS, Subscription
 from tallystick.broker.topic import Topic
@@ -29,14 +29,15 @@ from tallystick.wire.pulsar.pulsar_pb2 import (
 
 _NOTHING = 2**64 - 1
 """-1 as the wire has it: the entry before the first one."""
+_MOST_WORDS = MOST_IN_BATCH // 64
 _names = (f"consumer-{int(time.time() * 1000):x}-{number}" for number in itertools.count())
 
 
 async def subscribe(session: Session, command: CommandSubscribe, body: bytes) -> None:
     name = topic_name(command.topic)
     session.require(Action.CONSUME, name)
-    if not command.subscription:
-        raise InvalidArgument("subscription", "it needs a name")
+    if not 0 < len(command.subscription) <= LONGEST_NAME:
+        raise InvalidArgument("subscription", f"its name has 1 to {LONGEST_NAME} characters")
     topic = await session.broker.topic(name, create=command.force_topic_creation)
     schema = command.schema if command.HasField("schema") else None
     await session.schemas.attach_consumer(session.caller, name, schema, topic_in_use=topic.is_in_use)
@@ -113,20 +114,16 @@ def flow(session: Session, command: CommandFlow, body: bytes) -> None:
 
 def ack(session: Session, command: CommandAck, body: bytes) -> None:
     """Most clients do not wait for an answer; those who do get one."""
-    error: TallystickError | None = None
+    answer = BaseCommand(type=BaseCommand.ACK_RESPONSE)
+    answer.ackResponse.consumer_id = command.consumer_id
     try:
         _ack(_attached(session, command.consumer_id), command)
     except TallystickError as e:
-        error = e
-    if not command.HasField("request_id"):
-        return
-    answer = BaseCommand(type=BaseCommand.ACK_RESPONSE)
-    answer.ackResponse.consumer_id = command.consumer_id
-    answer.ackResponse.request_id = command.request_id
-    if error is not None:
-        answer.ackResponse.error = answers.code_of(error)
-        answer.ackResponse.message = error.message
-    session.reply(answer)
+        answer.ackResponse.error = answers.code_of(e)
+        answer.ackResponse.message = e.message
+    if command.HasField("request_id"):
+        answer.ackResponse.request_id = command.request_id
+        session.reply(answer)
 
 
 def _ack(consumer: Consumer, command: CommandAck) -> None:
@@ -134,6 +131,8 @@ def _ack(consumer: Consumer, command: CommandAck) -> None:
         raise Unsupported(NO_TRANSACTIONS)
     subscription = consumer.subscription
     ids = [id_ for id_ in command.message_id if id_.ledgerId == subscription.topic.id]
+    if any(len(id_.ack_set) > _MOST_WORDS for id_ in ids):
+        raise InvalidArgument("ack_set", f"no batch has more than {MOST_IN_BATCH} messages")
     if command.ack_type == CommandAck.Individual:
         subscription.ack(consumer, [(id_.entryId, id_.ack_set) for id_ in ids])
     elif ids:

@@ -5,7 +5,7 @@ import time
 
 from tallystick.access import Action
 from tallystick.broker import answers
-from tallystick.broker.names import topic_name
+from tallystick.broker.names import LONGEST_NAME, topic_name
 from tallystick.broker.producer import Producer
 from tallystick.broker.session import Session
 from tallystick.broker.topic import DUPLICATE, Topic
@@ -24,6 +24,8 @@ from tallystick.wire.pulsar.schemas import version_bytes
 
 _NOWHERE = 2**64 - 1
 """Ledger and entry of a message that was there already."""
+MOST_IN_BATCH = 2**20
+"""The largest batch has no room for more messages."""
 _names = (f"tallystick-{int(time.time() * 1000):x}-{number}" for number in itertools.count())
 
 
@@ -35,6 +37,7 @@ async def attach(session: Session, command: CommandProducer, body: bytes) -> Non
     schema = command.schema if command.HasField("schema") else None
     version = await session.schemas.attach_producer(session.caller, name, schema)
     session.require_open()
+    _leave(session, command.producer_id)
     producer = Producer(
         command.producer_id,
         command.producer_name or next(_names),
@@ -55,6 +58,8 @@ async def attach(session: Session, command: CommandProducer, body: bytes) -> Non
 
 
 def _require_supported(command: CommandProducer) -> None:
+    if len(command.producer_name) > LONGEST_NAME:
+        raise InvalidArgument("producer name", f"it has more than {LONGEST_NAME} characters")
     if command.producer_access_mode != ProducerAccessMode.Shared:
         mode = ProducerAccessMode.Name(command.producer_access_mode)
         raise Unsupported(
@@ -90,6 +95,7 @@ def send(session: Session, command: CommandSend, body: bytes) -> None:
         _append(session, producer, command, body)
     except TallystickError as e:
         # Clients look for a refused message at the head of those that are not answered.
+        producer.topic.refused += 1
         answer = _refused(session, command, e)
         producer.topic.after_appends(lambda _: session.reply(answer))
 
@@ -98,6 +104,8 @@ def _append(session: Session, producer: Producer, command: CommandSend, entry: b
     if len(entry) > MOST_MESSAGE_BYTES:
         raise InvalidArgument("message", f"it has {len(entry)} bytes, more than the {MOST_MESSAGE_BYTES} allowed")
     parsed = parse_entry(entry)
+    if not 0 < parsed.metadata.num_messages_in_batch <= MOST_IN_BATCH:
+        raise InvalidArgument("message", f"a batch holds 1 to {MOST_IN_BATCH} messages")
     if command.txnid_most_bits or command.txnid_least_bits:
         raise Unsupported(NO_TRANSACTIONS)
     topic = producer.topic
@@ -164,7 +172,11 @@ def _send_code(session: Session, error: TallystickError) -> ServerError:
 
 def close(session: Session, command: CommandCloseProducer, body: bytes) -> None:
     session.give_up(BaseCommand.PRODUCER, command.producer_id)
-    producer = session.producers.pop(command.producer_id, None)
+    _leave(session, command.producer_id)
+    session.reply(answers.success(command.request_id))
+
+
+def _leave(session: Session, producer_id: int) -> None:
+    producer = session.producers.pop(producer_id, None)
     if producer is not None:
         producer.topic.remove_producer(producer)
-    session.reply(answers.success(command.request_id))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tallystick.model.settings import Enforce, PayloadValidation
 from tallystick.server.openapi import FINDING
 
 STRING = {"type": "string"}
@@ -57,6 +58,7 @@ _DEFINITION = {
     "guid": {"type": "string", "format": "uuid"},
     "schemaType": _TYPE,
     "schema": STRING,
+    "descriptor": {"type": "string", "description": "of a Protobuf schema that was registered as one, in base64"},
     "references": {"type": "array", "items": ref("Reference")},
     "metadata": ref("Metadata"),
     "ruleSet": ref("RuleSet"),
@@ -75,12 +77,15 @@ _SETTINGS = {
     "alias": _or_null(STRING),
     "aliasForDeks": _or_null(STRING),
     "normalize": _or_null(BOOLEAN),
-    "validateFields": _or_null({"type": "boolean", "description": "kept and returned, not acted upon"}),
+    "validateFields": _or_null({"type": "boolean", "description": "keep `confluent:reserved` names free"}),
     "validateNewSchemas": _or_null({"type": "boolean", "description": "kept and returned, not acted upon"}),
     "validateRules": _or_null({"type": "boolean", "description": "kept and returned, not acted upon"}),
     "compatibilityGroup": _or_null(STRING),
     "compatibilityPolicy": _or_null({"type": "string", "enum": ["STRICT", "LENIENT"]}),
-    "enforce": _or_null({"type": "string", "enum": ["refuse", "warn"]}),
+    "enforce": _or_null({"type": "string", "enum": [*map(str, Enforce)]}),
+    "payloadValidation": _or_null({"type": "string", "enum": [*map(str, PayloadValidation)]}),
+    "autoUpdate": _or_null({"type": "boolean", "description": "may clients of a broker bring new schemas?"}),
+    "validationEnforced": _or_null({"type": "boolean", "description": "do producers need a schema?"}),
     "defaultMetadata": _or_null(ref("Metadata")),
     "overrideMetadata": _or_null(ref("Metadata")),
     "defaultRuleSet": _or_null(ref("RuleSet")),

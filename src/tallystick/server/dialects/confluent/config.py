@@ -1,13 +1,14 @@
 """/config: what is set for a subject, a context or the server."""
 
 from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
 from functools import partial
 from typing import Any
 
 from tallystick.access import Caller
 from tallystick.compat.options import OptionalProperties
 from tallystick.errors import InvalidArgument, SettingsNotFound, SubjectNotFound
-from tallystick.model.settings import SERVER_DEFAULTS, Enforce, Settings
+from tallystick.model.settings import SERVER_DEFAULTS, Enforce, PayloadValidation, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import Subject, subject_of
 from tallystick.registry import policies
@@ -19,9 +20,18 @@ from tallystick.server.http import Request, Response
 from tallystick.server.routing import Operation, Route
 
 _NONE = "NONE"
-_FIELDS = ("strategy", "alias", "normalize", "compatibility_group", "optional_properties", "enforce", "contract")
-# `enforce` is our own word: clients that do not know it see it only where somebody has set it.
-_DEFAULTS = SERVER_DEFAULTS.with_changes({"enforce": None})
+_OWN_WORDS = {
+    "enforce": "enforce",
+    "payloadValidation": "payload_validation",
+    "autoUpdate": "auto_update",
+    "validationEnforced": "validation_enforced",
+}
+_FIELDS = (
+    *("strategy", "alias", "normalize", "compatibility_group", "optional_properties", "contract"),
+    *_OWN_WORDS.values(),
+)
+# Clients that do not know our own words see them only where somebody has set them.
+_DEFAULTS = SERVER_DEFAULTS.with_changes(dict.fromkeys(_OWN_WORDS.values()))
 
 
 def routes(registry: Registry) -> Iterator[Route]:
@@ -81,7 +91,7 @@ def _shown(settings: Settings, level: str) -> dict[str, Any]:
         "normalize": settings.normalize,
         "compatibilityGroup": settings.compatibility_group,
         "compatibilityPolicy": policy and policy.upper(),
-        "enforce": settings.enforce,
+        **{word: getattr(settings, field) for word, field in _OWN_WORDS.items()},
         **settings.contract,
     }
     return {name: value for name, value in fields.items() if value is not None}
@@ -108,13 +118,18 @@ def _optional_properties(body: Mapping[str, Any], name: str) -> str | None:
     return OptionalProperties[word.upper()].value
 
 
-def _enforce(body: Mapping[str, Any], name: str) -> Enforce | None:
-    word = bodies.string(body, name)
-    if word is None:
-        return None
-    if word.upper() not in Enforce.__members__:
-        raise InvalidArgument("compatibility", f"Invalid {name} {word[:50]!r}. Valid values are {', '.join(Enforce)}")
-    return Enforce[word.upper()]
+def _one_of(choices: type[StrEnum]) -> "_Reader":
+    def read(body: Mapping[str, Any], name: str) -> StrEnum | None:
+        word = bodies.string(body, name)
+        if word is None:
+            return None
+        if word.lower() not in tuple(choices):
+            raise InvalidArgument(
+                "compatibility", f"Invalid {name} {word[:50]!r}. Valid values are {', '.join(choices)}"
+            )
+        return choices(word.lower())
+
+    return read
 
 
 def _alias(body: Mapping[str, Any], name: str) -> str | None:
@@ -134,7 +149,10 @@ _READERS: dict[str, tuple[str, _Reader]] = {
     "normalize": ("normalize", bodies.flag),
     "compatibilityGroup": ("compatibility_group", bodies.string),
     "compatibilityPolicy": ("optional_properties", _optional_properties),
-    "enforce": ("enforce", _enforce),
+    "enforce": ("enforce", _one_of(Enforce)),
+    "payloadValidation": ("payload_validation", _one_of(PayloadValidation)),
+    "autoUpdate": ("auto_update", bodies.flag),
+    "validationEnforced": ("validation_enforced", bodies.flag),
 }
 _CONTRACT: dict[str, _Reader] = {
     "aliasForDeks": bodies.string,

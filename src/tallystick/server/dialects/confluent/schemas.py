@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from tallystick.errors import SchemaNotFound
-from tallystick.model.subject import SchemaId, Subject, context_of
+from tallystick.model.subject import Subject, context_of
 from tallystick.registry import lookup, policies
 from tallystick.registry.lookup import LIVE, LIVE_AND_DELETED, SubjectVersion
 from tallystick.registry.ports import ALL, StoredSchema, VersionRow
 from tallystick.registry.service import Registry
-from tallystick.server.dialects.confluent import names, shown, texts
+from tallystick.server.dialects.confluent import entities, names, shown, texts
 from tallystick.server.dialects.confluent.answers import answer
 from tallystick.server.dialects.confluent.bodies import NAMES, TYPES
 from tallystick.server.dialects.confluent.components import FLAG, FORMAT, PAGE, STRING, STRINGS, TEXT, ref
@@ -56,7 +56,7 @@ def _by_id(registry: Registry, request: Request) -> Response:
         body = {"subject": str(row.subject), "version": row.version, **body}
     tags = request.query("findTags")
     if tags:
-        body["schemaTags"] = texts.tagged(texts.parsed(registry, stored), tags)
+        body["schemaTags"] = entities.tagged(texts.parsed(registry, stored), tags)
     if request.flag("fetchMaxId"):
         body["maxId"] = lookup.last_id(registry, stored.namespace)
     return answer(request, body, is_immutable=is_settled and not request.flag("fetchMaxId"))
@@ -141,7 +141,7 @@ def _list(registry: Registry, request: Request) -> Response:
     if rule_type:
         found = [version for version in found if _has_rule(version, rule_type)]
     chosen = names.paged(found, page) if is_filtered else found
-    return answer(request, [_shown(version, aliases) for version in chosen])
+    return answer(request, [_shown(registry, version, aliases) for version in chosen])
 
 
 def _asks_for_associations(request: Request) -> bool:
@@ -192,14 +192,7 @@ def _has_rule(version: SubjectVersion, rule_type: str) -> bool:
     return any(rule["type"] == rule_type for listed in rules.values() if isinstance(listed, list) for rule in listed)
 
 
-def _shown(version: SubjectVersion, aliases: dict[Subject, list[Subject]]) -> dict[str, Any]:
-    body = shown.version(version)
+def _shown(registry: Registry, version: SubjectVersion, aliases: dict[Subject, list[Subject]]) -> dict[str, Any]:
+    body = shown.version(version, texts.formatted(registry, version.schema, ""))
     own = aliases.get(version.row.subject)
     return {**body, "aliases": list(map(str, own))} if own else body
-
-
-def text_of(registry: Registry, namespace: str, id_: SchemaId, wanted: str) -> str | None:
-    """The text of a schema in a format, where another one than its own was asked for."""
-    if not wanted:
-        return None
-    return texts.formatted(registry, lookup.by_id(registry, namespace, id_), wanted)

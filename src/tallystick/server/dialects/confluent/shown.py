@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from tallystick.errors import SchemaNotFound, SubjectNotFound
+from tallystick.formats.protobuf.parse import is_base64
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import AVRO
 from tallystick.model.subject import subject_of
@@ -14,10 +15,14 @@ from tallystick.registry.ports import State, StoredSchema
 from tallystick.registry.registration import Registration
 from tallystick.server.dialects.confluent.answers import explained
 from tallystick.server.dialects.confluent.bodies import NAMES
+from tallystick.server.dialects.confluent.texts import is_descriptor
 
 
 def definition(found: SchemaDefinition, guid: UUID, text: str | None = None) -> dict[str, Any]:
-    """`text` takes the place of the definition's own where another format was asked for."""
+    """`text` takes the place of the definition's own where another format was asked for.
+
+    What was registered as a descriptor brings it along, so that a copy of it is the same schema.
+    """
     fields = {
         "guid": str(guid),
         "schemaType": None if found.type == AVRO else NAMES[found.type],
@@ -25,6 +30,7 @@ def definition(found: SchemaDefinition, guid: UUID, text: str | None = None) -> 
         "metadata": found.metadata and json.loads(found.metadata),
         "ruleSet": found.rule_set and json.loads(found.rule_set),
         "schema": found.text if text is None else text,
+        "descriptor": found.text if text is not None and is_descriptor(found) and not is_base64(text) else None,
     }
     return {name: value for name, value in fields.items() if value or name == "schema"}
 

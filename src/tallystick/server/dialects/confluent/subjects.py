@@ -13,7 +13,6 @@ from tallystick.server.dialects.confluent import bodies, names, shown, texts
 from tallystick.server.dialects.confluent.answers import answer
 from tallystick.server.dialects.confluent.bodies import NAMES
 from tallystick.server.dialects.confluent.components import FLAG, FORMAT, INTEGERS, PAGE, STRING, STRINGS, ref
-from tallystick.server.dialects.confluent.schemas import text_of
 from tallystick.server.http import Request, Response
 from tallystick.server.routing import Operation, Route
 
@@ -86,7 +85,7 @@ def _look_up(registry: Registry, request: Request) -> Response:
         normalize=request.flag("normalize"),
         with_deleted=request.flag("deleted"),
     )
-    text = text_of(registry, found.subject.namespace, found.id, request.text("format"))
+    text = texts.of_registration(registry, found, request.text("format"))
     return answer(request, {"subject": str(found.subject), **shown.registration(found, text)})
 
 

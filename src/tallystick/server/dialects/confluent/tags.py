@@ -8,11 +8,10 @@ from typing import Any
 
 from tallystick.errors import InvalidArgument
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.schema_type import AVRO
 from tallystick.registry import lookup, registration
 from tallystick.registry.contract import canonical_json, merged_rules
 from tallystick.registry.service import Registry
-from tallystick.server.dialects.confluent import bodies, names, shown, texts
+from tallystick.server.dialects.confluent import bodies, entities, names, shown, texts
 from tallystick.server.dialects.confluent.answers import answer
 from tallystick.server.dialects.confluent.components import ref
 from tallystick.server.http import MalformedRequest, Request, Response
@@ -50,16 +49,14 @@ def _tag(registry: Registry, request: Request) -> Response:
         rule_set=canonical_json(_rules(definition, body)),
     )
     done = registration.register(registry, request.caller, subject, changed)
-    return answer(request, shown.registration(done))
+    return answer(request, shown.registration(done, texts.of_registration(registry, done, "")))
 
 
 def _text(definition: SchemaDefinition, body: Mapping[str, Any]) -> str:
     add, remove = _tags(body, "tagsToAdd"), _tags(body, "tagsToRemove")
     if not add and not remove:
         return definition.text
-    if definition.type != AVRO:
-        raise InvalidArgument("tags", f"tags inside a schema can be changed in AVRO only, not in {definition.type}")
-    return texts.with_tags(definition.text, add, remove)
+    return entities.with_tags(definition, add, remove)
 
 
 def _tags(body: Mapping[str, Any], name: str) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Other forms of a schema's text: `format=resolved` and `format=serialized`, and the tags inside it."""
+"""Other forms of a schema's text: `format=resolved` and `format=serialized`."""
 
 import base64
 import json
@@ -11,16 +11,20 @@ from tallystick.errors import InvalidArgument
 from tallystick.formats import Schema, json_source
 from tallystick.formats.avro import names
 from tallystick.formats.avro.types import AvroSchema
+from tallystick.formats.protobuf.parse import is_base64
 from tallystick.formats.protobuf.types import ProtobufSchema
+from tallystick.model.definition import SchemaDefinition
+from tallystick.model.schema_type import PROTOBUF
+from tallystick.registry import lookup
 from tallystick.registry.parsed import referenced
 from tallystick.registry.ports import StoredSchema
+from tallystick.registry.registration import Registration
 from tallystick.registry.service import Registry
+from tallystick.server.dialects.confluent.proto_text import proto_text
 
-_NAMED = ("record", "error", "enum", "fixed")
+NAMED = ("record", "error", "enum", "fixed")
 _AS_IT_IS = {"", "default"}
 _FORMATS = {"resolved", "serialized"}
-
-TAGS = "confluent:tags"
 
 
 def parsed(registry: Registry, stored: StoredSchema) -> Schema:
@@ -28,17 +32,34 @@ def parsed(registry: Registry, stored: StoredSchema) -> Schema:
 
 
 def formatted(registry: Registry, stored: StoredSchema, wanted: str) -> str | None:
-    """The text in a format; None where it is the text itself. A format that a type does not have changes nothing."""
-    if wanted in _AS_IT_IS:
+    """The text in a format; None where it is the text itself. A format that a type does not have changes nothing.
+
+    A Protobuf descriptor is shown as the `.proto` text that it stands for, unless it is asked for.
+    """
+    if wanted in _AS_IT_IS and not is_descriptor(stored.definition):
         return None
-    if wanted not in _FORMATS:
+    if wanted not in _AS_IT_IS | _FORMATS:
         raise InvalidArgument("format", f"{wanted[:50]!r} is not known; known are {', '.join(sorted(_FORMATS))}")
     schema = parsed(registry, stored)
     if isinstance(schema, AvroSchema) and wanted == "resolved" and stored.definition.references:
         return _resolved(registry, stored)
     if isinstance(schema, ProtobufSchema) and wanted == "serialized":
         return _serialized(schema)
+    if isinstance(schema, ProtobufSchema) and is_descriptor(stored.definition):
+        return proto_text(schema.types.files, schema.types.main)
     return None
+
+
+def is_descriptor(definition: SchemaDefinition) -> bool:
+    """Whether a schema was registered as a descriptor in base64, as clients do that have no text."""
+    return definition.type == PROTOBUF and is_base64(definition.text)
+
+
+def of_registration(registry: Registry, found: Registration, wanted: str) -> str | None:
+    """The text to show for what was registered or found; None for its own."""
+    if wanted in _AS_IT_IS and not is_descriptor(found.definition):
+        return None
+    return formatted(registry, lookup.by_id(registry, found.subject.namespace, found.id), wanted)
 
 
 def _serialized(schema: ProtobufSchema) -> str:
@@ -53,15 +74,15 @@ def _resolved(registry: Registry, stored: StoredSchema) -> str:
     texts = registry.read(lambda tx: referenced(tx, stored.definition, stored.namespace))
     elsewhere = _Types()
     for definition in texts.values():
-        elsewhere.collect(_raw(definition.text), "")
+        elsewhere.collect(avro_json(definition.text), "")
     try:
-        whole = elsewhere.written_out(_raw(stored.definition.text), "", set())
+        whole = elsewhere.written_out(avro_json(stored.definition.text), "", set())
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     except RecursionError as e:
         raise InvalidArgument("format", "the references nest too deep to be written out in one text") from e
 
 
-def _raw(text: str) -> Any:
+def avro_json(text: str) -> Any:
     """The JSON of an Avro text, which may also be the bare name of a primitive."""
     return text.strip() if text.strip() in names.PRIMITIVES else json_source.load(text)
 
@@ -77,11 +98,11 @@ class _Types:
             for branch in raw:
                 self.collect(branch, namespace)
         elif isinstance(raw, dict):
-            if raw.get("type") in _NAMED:
-                name = _full_name(raw, namespace)
+            if raw.get("type") in NAMED:
+                name = full_name_in(raw, namespace)
                 self._types.setdefault(name, (raw, namespace))
                 namespace = names.namespace_of(name)
-            for inner in _inner(raw):
+            for inner in inner_types(raw):
                 self.collect(inner, namespace)
 
     def written_out(self, raw: Any, namespace: str, defined: set[str]) -> Any:
@@ -90,8 +111,8 @@ class _Types:
         if isinstance(raw, list):
             return [self.written_out(branch, namespace, defined) for branch in raw]
         whole = dict(raw)
-        if raw.get("type") in _NAMED:
-            name = _full_name(raw, namespace)
+        if raw.get("type") in NAMED:
+            name = full_name_in(raw, namespace)
             if name in defined:
                 return name
             defined.add(name)
@@ -118,12 +139,12 @@ class _Types:
         return self.written_out(raw, around, defined)
 
 
-def _full_name(raw: dict[str, Any], namespace: str) -> str:
+def full_name_in(raw: dict[str, Any], namespace: str) -> str:
     own = raw.get("namespace")
     return names.full_name(raw["name"], namespace if own is None else own)
 
 
-def _inner(raw: dict[str, Any]) -> Iterator[Any]:
+def inner_types(raw: dict[str, Any]) -> Iterator[Any]:
     for field in raw.get("fields") or ():
         yield field["type"]
     for key in ("items", "values"):
@@ -131,50 +152,3 @@ def _inner(raw: dict[str, Any]) -> Iterator[Any]:
             yield raw[key]
     if not isinstance(raw.get("type"), str):
         yield raw["type"]
-
-
-def tagged(schema: Schema, wanted: list[str]) -> list[dict[str, Any]]:
-    """The records and fields of an Avro text that carry one of the tags (`*`: any)."""
-    if not isinstance(schema, AvroSchema):
-        raise InvalidArgument(
-            "findTags", f"tags inside a schema are found in AVRO only, not in {schema.definition.type}"
-        )
-    found = []
-    for path, kind, raw in _entities(_raw(schema.definition.text), ""):
-        tags = raw.get(TAGS)
-        if isinstance(tags, list) and tags and ("*" in wanted or set(wanted) & {str(tag) for tag in tags}):
-            found.append({"schemaEntity": {"entityPath": path, "entityType": kind}, "tags": tags})
-    return found
-
-
-def with_tags(text: str, add: dict[str, list[str]], remove: dict[str, list[str]]) -> str:
-    """An Avro text with tags added to and removed from its records and fields, by their paths."""
-    whole = _raw(text)
-    entities = {path: raw for path, _, raw in _entities(whole, "")}
-    for path in dict.fromkeys([*add, *remove]):
-        if path not in entities:
-            raise InvalidArgument("tags", f"the schema has no {path!r}; it has {', '.join(list(entities)[:10])}")
-        before = entities[path].get(TAGS)
-        kept = [tag for tag in (before if isinstance(before, list) else []) if tag not in remove.get(path, ())]
-        tags = list(dict.fromkeys([*kept, *add.get(path, ())]))
-        entities[path].pop(TAGS, None)
-        if tags:
-            entities[path][TAGS] = tags
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-
-
-def _entities(raw: Any, namespace: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Records and fields with their paths, as Confluent writes them: `.namespace.Record.field`."""
-    if isinstance(raw, list):
-        for branch in raw:
-            yield from _entities(branch, namespace)
-    elif isinstance(raw, dict):
-        if raw.get("type") in _NAMED:
-            name = _full_name(raw, namespace)
-            namespace = names.namespace_of(name)
-            if "fields" in raw:
-                yield f".{name}", "sr_record", raw
-                for field in raw["fields"]:
-                    yield f".{name}.{field['name']}", "sr_field", field
-        for inner in _inner(raw):
-            yield from _entities(inner, namespace)

@@ -12,7 +12,7 @@ from tallystick.registry import deletion, lookup, registration
 from tallystick.registry.lookup import DELETED, LIVE, LIVE_AND_DELETED, SubjectVersion
 from tallystick.registry.ports import State
 from tallystick.registry.service import Registry
-from tallystick.server.dialects.confluent import bodies, names, shown, texts
+from tallystick.server.dialects.confluent import bodies, entities, names, shown, texts
 from tallystick.server.dialects.confluent.answers import answer
 from tallystick.server.dialects.confluent.bodies import NAMES
 from tallystick.server.dialects.confluent.components import (
@@ -26,7 +26,6 @@ from tallystick.server.dialects.confluent.components import (
     TEXT,
     ref,
 )
-from tallystick.server.dialects.confluent.schemas import text_of
 from tallystick.server.dialects.confluent.subjects import states_of
 from tallystick.server.http import Request, Response
 from tallystick.server.routing import Operation, Route
@@ -103,7 +102,7 @@ def _get(registry: Registry, request: Request) -> Response:
         body["references"] = shown.references(shown.qualified(own, found.row.subject.namespace))
     tags = request.query("findTags")
     if tags:
-        body["schemaTags"] = texts.tagged(texts.parsed(registry, found.schema), tags)
+        body["schemaTags"] = entities.tagged(texts.parsed(registry, found.schema), tags)
     return answer(request, body)
 
 
@@ -125,7 +124,7 @@ def _register(registry: Registry, request: Request) -> Response:
         version=bodies.given_version(body),
         force=request.flag("force"),
     )
-    text = text_of(registry, found.subject.namespace, found.id, request.text("format"))
+    text = texts.of_registration(registry, found, request.text("format"))
     return answer(request, shown.registration(found, text))
 
 

@@ -1,4 +1,4 @@
-"""Pulsar's admin REST for schemas and schema policies: routes, their documentation, and how an error is told.
+"""Pulsar's admin REST: routes, their documentation, and how an error is told.
 
 A topic's subject is its name in its namespace, so the other dialects see the same versions, one number higher. Through
 this door a subject for which no strategy is set is judged as FULL: producers and consumers of a topic come and go in
@@ -7,15 +7,25 @@ any order. The other doors keep BACKWARD; whoever uses several sets a strategy, 
 
 from typing import Any
 
-from tallystick.errors import IncompatibleSchema, TallystickError
 from tallystick.registry.service import Registry
 from tallystick.server.dialect import Dialect
-from tallystick.server.dialects.pulsar_admin import bodies
+from tallystick.server.dialects.pulsar_admin import (
+    bodies,
+    lookup,
+    message_policies,
+    messages,
+    namespaces,
+    other_policies,
+    subscriptions,
+    tenants,
+    topics,
+)
+from tallystick.server.dialects.pulsar_admin.asked import Ask
 from tallystick.server.dialects.pulsar_admin.policies import Policies, of_namespace, of_topic
 from tallystick.server.dialects.pulsar_admin.schemas import Schemas
-from tallystick.server.http import Request, Response, as_json
+from tallystick.server.dialects.pulsar_admin.told import Refusal, problem
 from tallystick.server.openapi import FINDING
-from tallystick.server.problems import problem_of
+from tallystick.server.ports import BrokerPorts
 from tallystick.server.routing import Operation, Route
 
 _TEXT = {"type": "string"}
@@ -66,22 +76,46 @@ _CHECKED = _object(
 )
 
 
-def dialect(registry: Registry) -> Dialect:
+def dialect(registry: Registry, broker: BrokerPorts | None = None) -> Dialect:
+    """Without a broker the routes of topics, subscriptions, namespaces and tenants say that there is none."""
+    ask = asking(broker)
     return Dialect(
         name="pulsar",
         title="Pulsar admin",
-        routes=(*_schema_routes(Schemas(registry)), *_namespace_routes(registry), *_topic_routes(registry)),
+        routes=(
+            *_schema_routes(Schemas(registry)),
+            *_namespace_routes(registry),
+            *_topic_routes(registry),
+            *tenants.routes(ask),
+            *namespaces.routes(ask, registry),
+            *message_policies.routes(ask),
+            *topics.routes(ask),
+            *subscriptions.routes(ask),
+            *messages.routes(ask),
+            *other_policies.routes(ask),
+        ),
         problem=problem,
         components=COMPONENTS,
     )
 
 
-def problem(error: TallystickError, request: Request) -> Response:
-    found = problem_of(error)
-    body: dict[str, Any] = {"reason": error.message}
-    if isinstance(error, IncompatibleSchema):
-        body["findings"] = [finding.as_dict() for finding in error.findings]
-    return Response(found.status, as_json(body))
+def lookup_dialect(broker: BrokerPorts | None = None) -> Dialect:
+    """What belongs at `/lookup/v2`."""
+    return lookup.dialect(asking(broker))
+
+
+def asking(broker: BrokerPorts | None) -> Ask:
+    def ask() -> BrokerPorts:
+        if broker is None:
+            raise Refusal(501, _NO_BROKER)
+        return broker
+
+    return ask
+
+
+_NO_BROKER = (
+    "this server runs without a broker, so it has schemas and no topics; start `tally serve` without --no-broker"
+)
 
 
 def _schema_routes(do: Schemas) -> tuple[Route, ...]:

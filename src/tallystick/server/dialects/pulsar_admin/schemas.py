@@ -1,9 +1,17 @@
 """`/admin/v2/schemas`: the schemas of a topic."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from tallystick.access import Action, require
-from tallystick.errors import InvalidArgument, InvalidSchema, SchemaNotFound, SchemaTooLarge, SubjectNotFound
+from tallystick.errors import (
+    IncompatibleSchema,
+    InvalidArgument,
+    InvalidSchema,
+    SchemaNotFound,
+    SchemaTooLarge,
+    SubjectNotFound,
+)
 from tallystick.finding import Finding
 from tallystick.model.naming import pulsar_subject
 from tallystick.model.settings import TOPIC_DEFAULTS
@@ -65,10 +73,13 @@ class Schemas:
         return found
 
     def register(self, request: Request) -> Response:
-        definition = bodies.definition_of(request.object())
-        found = registration.register(
-            self._registry, request.caller, topic_subject(request), definition, normalize=True, defaults=TOPIC_DEFAULTS
-        )
+        subject, definition = topic_subject(request), bodies.definition_of(request.object())
+        try:
+            found = registration.register(
+                self._registry, request.caller, subject, definition, normalize=True, defaults=TOPIC_DEFAULTS
+            )
+        except IncompatibleSchema as e:
+            raise registration.incompatible(subject, from_zero(e.findings)) from e
         return Response(200, as_json({"version": {"version": found.version - 1}}))
 
     def check(self, request: Request) -> Response:
@@ -85,7 +96,7 @@ class Schemas:
         strategy = policies.in_force(self._registry, subject, defaults=TOPIC_DEFAULTS).strategy
         body: dict[str, Any] = {"compatibility": not findings, "schemaCompatibilityStrategy": str(strategy)}
         if findings:
-            body["findings"] = [finding.as_dict() for finding in findings]
+            body["findings"] = [finding.as_dict() for finding in from_zero(findings)]
         return Response(200, as_json(body))
 
     def find_version(self, request: Request) -> Response:
@@ -103,6 +114,11 @@ class Schemas:
             self._registry, request.caller, topic_subject(request), force=request.flag("force")
         )
         return Response(200, as_json({"version": tombstone - 1 if tombstone is not None else NO_VERSION}))
+
+
+def from_zero(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings that count versions as Pulsar does."""
+    return [finding if finding.version is None else finding.against(finding.version - 1) for finding in findings]
 
 
 def topic_subject(request: Request) -> Subject:

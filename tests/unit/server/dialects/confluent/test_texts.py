@@ -14,10 +14,10 @@ from tallystick.access import Caller
 from tallystick.errors import InvalidArgument
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF, SchemaType
-from tallystick.model.subject import Subject
+from tallystick.model.subject import SchemaId, Subject
 from tallystick.registry import lookup, registration
 from tallystick.registry.service import Registry
-from tallystick.server.dialects.confluent import texts
+from tallystick.server.dialects.confluent import entities, texts
 from tallystick.stores.sqlite import SqliteStore
 
 
@@ -109,13 +109,57 @@ def test_protobuf_as_a_descriptor(registry: Registry) -> None:
     assert not file.HasField("source_code_info")
 
 
+def _with_tags(text: str, add: dict[str, list[str]], remove: dict[str, list[str]], type_: SchemaType = AVRO) -> str:
+    return entities.with_tags(SchemaDefinition(type_, text), add, remove)
+
+
+def _tagged(registry: Registry, text: str, type_: SchemaType) -> dict[str, list[str]]:
+    stored = lookup.by_id(registry, "public/default", SchemaId(_put(registry, "tagged", text, type_=type_)))
+    found = entities.tagged(texts.parsed(registry, stored), ["*"])
+    return {f"{f['schemaEntity']['entityType']} {f['schemaEntity']['entityPath']}": f["tags"] for f in found}
+
+
+def test_tags_of_a_json_schema(registry: Registry) -> None:
+    inner = {"type": "object", "properties": {"y": {"type": "string"}}}
+    text = json.dumps(
+        {
+            "type": "object",
+            "properties": {"list": {"type": "array", "items": inner}, "one": {"oneOf": [{"type": "null"}, inner]}},
+            "definitions": {"D": inner},
+        }
+    )
+    wanted = {
+        "object": ["A"],
+        "object.list": ["B"],
+        "object.list.array.object": ["C"],
+        "object.list.array.object.y": ["D"],
+        "object.one.oneof.1.object.y": ["E"],
+        "object.definitions.D.object.y": ["F"],
+    }
+    assert _tagged(registry, _with_tags(text, wanted, {}, JSON_SCHEMA), JSON_SCHEMA) == {
+        f"{'sr_field' if path.endswith(('list', 'y')) else 'sr_record'} {path}": tags for path, tags in wanted.items()
+    }
+
+
+def test_tags_of_a_protobuf_text(registry: Registry) -> None:
+    text = """syntax = "proto3"; package n; import "confluent/meta.proto";
+    message M {
+      option (confluent.message_meta).tags = "A";
+      int32 x = 1 [(confluent.field_meta).tags = "B", (confluent.field_meta).tags = "C"];
+      int32 bare = 2;
+      message Inner { map<string, string> y = 1 [(confluent.field_meta) = { tags: "D" }]; }
+    }"""
+    found = _tagged(registry, text, PROTOBUF)
+    assert found == {"sr_record .n.M": ["A"], "sr_field .n.M.x": ["B", "C"], "sr_field .n.M.Inner.y": ["D"]}
+
+
 def test_tags_are_added_and_removed() -> None:
     text = json.dumps(_record("n.R", x="int", inner=_record("I", y="int")))
-    once = texts.with_tags(text, {".n.R": ["A"], ".n.I.y": ["B", "B"]}, {})
-    twice = texts.with_tags(once, {".n.R": ["A", "C"]}, {".n.I.y": ["B"], ".n.R": ["A"]})
+    once = _with_tags(text, {".n.R": ["A"], ".n.I.y": ["B", "B"]}, {})
+    twice = _with_tags(once, {".n.R": ["A", "C"]}, {".n.I.y": ["B"], ".n.R": ["A"]})
     whole = json.loads(twice)
-    assert whole[texts.TAGS] == ["A", "C"]
-    assert texts.TAGS not in whole["fields"][1]["type"]["fields"][0]
-    assert json.loads(once)["fields"][1]["type"]["fields"][0][texts.TAGS] == ["B"]
+    assert whole[entities.TAGS] == ["A", "C"]
+    assert entities.TAGS not in whole["fields"][1]["type"]["fields"][0]
+    assert json.loads(once)["fields"][1]["type"]["fields"][0][entities.TAGS] == ["B"]
     with pytest.raises(InvalidArgument):
-        texts.with_tags(text, {".n.R.z": ["A"]}, {})
+        _with_tags(text, {".n.R.z": ["A"]}, {})
