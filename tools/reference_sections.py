@@ -241,8 +241,8 @@ _EVENTS = {
     "subject.deleted": "the live versions of a subject were deleted softly",
     "subject.removed": "a subject was deleted for ever",
     "subject.described": "a subject was created, or what is said of it changed",
-    "settings.changed": "settings of a subject, a namespace or the server changed; `origin` is the cluster where, unless"
-    " it is this one",
+    "settings.changed": "settings of a subject, a namespace or the server changed; `origin` is the cluster where,"
+    " unless it is this one",
     "namespace.removed": "an empty namespace was deleted",
     "client.warned": "a producer or consumer of a topic was let in although it does not fit: `enforce: warn`",
     "tenant.created": "a tenant was created",

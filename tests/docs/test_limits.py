@@ -73,7 +73,7 @@ def test_limits_of_the_broker_are_those_of_the_code() -> None:
         "delayed messages of a subscription, beyond which they come at once": shared._MOST_DELAYED,
         "partitions of a topic": catalogue._MOST_PARTITIONS,
         "data of one connection that waits to be stored, MiB": session._UNSTORED_BYTES // 2**20,
-        "data of all connections that waits to be stored, MiB": broker._MOST_PENDING_BYTES // 2**20,
+        "data of all connections that waits to be stored, MiB": broker._MOST_UNSTORED_BYTES // 2**20,
         "data that waits to be read by a client, MiB": session._UNSENT_BYTES // 2**20,
         "silence after which a client is taken for gone, seconds": session._SILENCE_SECONDS,
         "connections": session._MOST_CONNECTIONS,

@@ -3,7 +3,7 @@
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tallystick.wire.pulsar import pulsar_pb2 as pb
@@ -53,8 +53,12 @@ PING = frame(pb.CommandPing())
 class Bare:
     """A socket, and the frames that came over it."""
 
-    def __init__(self, port: int, seconds: float = 10) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+    def __init__(self, port: int, receive_bytes: int | None = None) -> None:
+        self.socket = socket.socket()
+        self.socket.settimeout(10)
+        if receive_bytes is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.connect(("127.0.0.1", port))
         self._reader = FrameReader()
         self._frames: list[pb.BaseCommand] = []
 
@@ -85,10 +89,14 @@ class Bare:
         self.send(*frames)
         return self.next()
 
-    def is_served(self) -> bool:
-        """Still, on this very connection."""
+    def take(self, count: int, kind: pb.BaseCommand.Type) -> None:
+        for _ in range(count):
+            self.until(kind)
+
+    def is_served(self, *unwanted: pb.BaseCommand.Type) -> bool:
+        """Still, on this very connection, and without such a command before the answer."""
         self.send(PING)
-        return self.until(pb.BaseCommand.PONG) is not None
+        return self.until(pb.BaseCommand.PONG, *unwanted).type == pb.BaseCommand.PONG
 
     def vanish(self) -> None:
         """Without a word of farewell."""
@@ -97,9 +105,9 @@ class Bare:
 
 
 @contextmanager
-def bare(port: int) -> Iterator[Bare]:
-    """A connection on which nothing was said."""
-    connection = Bare(port)
+def bare(port: int, receive_bytes: int | None = None) -> Iterator[Bare]:
+    """A connection on which nothing was said. The system takes in so much of what is not read."""
+    connection = Bare(port, receive_bytes)
     try:
         yield connection
     finally:
@@ -107,9 +115,30 @@ def bare(port: int) -> Iterator[Bare]:
 
 
 @contextmanager
-def greeted(port: int) -> Iterator[Bare]:
-    with bare(port) as connection:
+def greeted(port: int, receive_bytes: int | None = None) -> Iterator[Bare]:
+    with bare(port, receive_bytes) as connection:
         answer = connection.answer(CONNECT)
         assert answer is not None
         assert answer.type == pb.BaseCommand.CONNECTED
         yield connection
+
+
+def filled(port: int, topic: str, entries: int, size: int) -> None:
+    """Stores so many messages of so many bytes, which are all sent before the first receipt is read."""
+    with greeted(port) as connection:
+        connection.send(producer_frame(topic))
+        connection.until(pb.BaseCommand.PRODUCER_SUCCESS)
+        connection.socket.settimeout(60)
+        payload = b"x" * size
+        for number in range(entries):
+            connection.send(send_frame(number, payload))
+        connection.take(entries, pb.BaseCommand.SEND_RECEIPT)
+
+
+def taking(stack: ExitStack, port: int, topic: str, kind: str = "Exclusive", subscription: str = "s") -> Bare:
+    """A consumer that may be sent everything."""
+    connection = stack.enter_context(greeted(port))
+    connection.send(subscribe_frame(topic, kind, subscription=subscription))
+    connection.until(pb.BaseCommand.SUCCESS)
+    connection.send(frame(pb.CommandFlow(consumer_id=1, messagePermits=2**31)))
+    return connection

@@ -12,6 +12,7 @@ _CODES: dict[type[TallystickError], ServerError] = {
     errors.InvalidSchema: ServerError.IncompatibleSchema,
     errors.UnknownSchemaType: ServerError.IncompatibleSchema,
     errors.SchemaTooLarge: ServerError.IncompatibleSchema,
+    errors.NotFound: ServerError.MetadataError,
     errors.SubscriptionNotFound: ServerError.SubscriptionNotFound,
     errors.TopicNotFound: ServerError.TopicNotFound,
     errors.NamespaceNotFound: ServerError.TopicNotFound,
@@ -26,6 +27,11 @@ _CODES: dict[type[TallystickError], ServerError] = {
     MalformedFrame: ServerError.UnknownError,
     TallystickError: ServerError.UnknownError,
 }
+_BY_ARGUMENT: dict[str, ServerError] = {
+    "topic": ServerError.InvalidTopicName,
+    "seek": ServerError.MetadataError,
+    "unsubscribe": ServerError.MetadataError,
+}
 _BUSY: dict[str, ServerError] = {
     "producer": ServerError.ProducerBusy,
     "consumer": ServerError.ConsumerBusy,
@@ -37,8 +43,8 @@ _BUSY: dict[str, ServerError] = {
 def code_of(error: TallystickError) -> ServerError:
     if isinstance(error, errors.Busy):
         return _BUSY.get(error.__dict__["what"], ServerError.UnknownError)
-    if isinstance(error, errors.InvalidArgument) and error.argument == "topic":
-        return ServerError.InvalidTopicName
+    if isinstance(error, errors.InvalidArgument) and error.argument in _BY_ARGUMENT:
+        return _BY_ARGUMENT[error.argument]
     return next(_CODES[kind] for kind in type(error).__mro__ if kind in _CODES)
 
 

@@ -22,7 +22,7 @@ log = logging.getLogger("tallystick.broker")
 _CURSOR_SECONDS = 0.5
 """How often cursors are stored. After a crash, what was acknowledged since comes again."""
 _RATE_SECONDS = 10.0
-_MOST_PENDING_BYTES = 64 * 1024 * 1024
+_MOST_UNSTORED_BYTES = 64 * 1024 * 1024
 _RETENTION_SECONDS = 30.0
 
 
@@ -35,6 +35,8 @@ class Broker:
         self._retention_seconds = retention_seconds
         self._recent = RecentEntries()
         self._topics: dict[TopicName, Topic] = {}
+        self.unstored_bytes = 0
+        """Of the entries that clients have sent and that wait to be stored; sessions count them."""
         self._loading: dict[TopicName, asyncio.Task[Topic]] = {}
         self._moved: dict[tuple[int, str], Subscription | None] = {}
         """Cursors to be stored; None: to be deleted."""
@@ -44,7 +46,7 @@ class Broker:
     @property
     def is_flooded(self) -> bool:
         """Whether so much waits to be stored that producers have to wait."""
-        return self._log.pending_bytes > _MOST_PENDING_BYTES
+        return self.unstored_bytes > _MOST_UNSTORED_BYTES
 
     # Topics
 
@@ -54,6 +56,7 @@ class Broker:
         if found is not None:
             return found
         self.catalogue.require_namespace(name.namespace)
+        self.catalogue.require_possible(name)
         if not create:
             self.catalogue.require_topic(name)
         loading = self._loading.get(name)

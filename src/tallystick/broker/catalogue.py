@@ -133,6 +133,12 @@ class Catalogue:
         except KeyError as e:
             raise TopicNotFound(str(name)) from e
 
+    def require_possible(self, name: TopicName) -> None:
+        """Raises `TopicNotFound` for a partition beyond those that its topic has."""
+        partitions = self.partitions_of(name.whole)
+        if name.partition is not None and partitions is not None and name.partition >= partitions:
+            raise TopicNotFound(str(name))
+
     def partitions_of(self, name: TopicName) -> int | None:
         row = self.topics.get(name)
         return row.partitions if row is not None else None

@@ -54,6 +54,6 @@ def topic_name(text: str) -> TopicName:
     parts = rest.split("/", 2)
     if domain != "persistent" or len(parts) != 3 or not parts[2] or len(text) > LONGEST_NAME:
         raise InvalidArgument("topic", f"{text[:200]!r} is none; write persistent://tenant/namespace/topic")
-    if not parts[2].isprintable():
+    if not parts[2].isprintable() or "/" in parts[2]:
         raise InvalidArgument("topic", f"{text[:200]!r} has characters that a name cannot have")
     return TopicName(namespace_named(parts[0], parts[1]), parts[2])

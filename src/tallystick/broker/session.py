@@ -7,13 +7,10 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, cast
 
-from google.protobuf.message import Message
-
 from tallystick.access import ANYBODY, Action, Caller, Principal, require
 from tallystick.broker import answers
 from tallystick.broker.broker import Broker
 from tallystick.broker.consumer import Consumer
-from tallystick.broker.log.writer import BYTES_BESIDE_DATA
 from tallystick.broker.names import TopicName
 from tallystick.broker.policy_records import PolicyRecords
 from tallystick.broker.producer import Producer
@@ -38,7 +35,16 @@ _UNSENT_BYTES = 4 * 1024 * 1024
 _UNSTORED_BYTES = 16 * 1024 * 1024
 """What may wait to be stored before no more is read from the client."""
 
+_FIELDS = BaseCommand.DESCRIPTOR.fields_by_number
+_CONTENT_OF = {kind: _FIELDS[kind].name if kind in _FIELDS else "type" for kind in BaseCommand.Type.values()}
+_REQUESTS = {
+    number
+    for number, field in _FIELDS.items()
+    if field.message_type is not None and "request_id" in field.message_type.fields_by_name
+}
 _ATTACHING = {BaseCommand.PRODUCER: "producer_id", BaseCommand.SUBSCRIBE: "consumer_id"}
+_BYTES_BESIDE_DATA = 1024
+"""What an entry that waits takes beside its data: small ones must not count for nothing."""
 _MOST_TASKS = 1000
 """Commands that may wait for their answer at the same time before no more is read from the client."""
 
@@ -136,6 +142,9 @@ class Session(asyncio.Protocol):
 
     def check_alive(self, now: float) -> None:
         """Called every few seconds: asks who is silent whether it is there, and hangs up on who is gone."""
+        if self.is_writable and not self._transport.is_reading():
+            # It may talk all the while: we do not listen until what it sent is stored.
+            self._heard = now
         silence = now - self._heard
         if silence > (_SILENCE_SECONDS if self._is_connected else _CONNECT_SECONDS):
             self._transport.abort()
@@ -164,8 +173,8 @@ class Session(asyncio.Protocol):
         if not self._is_connected:
             raise MalformedFrame("the first command has to be CONNECT")
         handler = self._handlers.get(kind)
-        content = _content(command)
-        request_id = getattr(content, "request_id", None)
+        content: Any = getattr(command, _CONTENT_OF[kind])
+        request_id = content.request_id if kind in _REQUESTS else None
         if handler is None:
             name = BaseCommand.Type.Name(kind)
             self.fail(request_id, Unsupported(f"{name} is not served here"))
@@ -273,12 +282,14 @@ class Session(asyncio.Protocol):
     # How much it may send
 
     def storing(self, size: int) -> None:
-        self._unstored_bytes += size + BYTES_BESIDE_DATA
+        self._unstored_bytes += size + _BYTES_BESIDE_DATA
+        self.broker.unstored_bytes += size + _BYTES_BESIDE_DATA
         if self._unstored_bytes > _UNSTORED_BYTES or self.broker.is_flooded:
             self._transport.pause_reading()
 
     def stored(self, size: int) -> None:
-        self._unstored_bytes -= size + BYTES_BESIDE_DATA
+        self._unstored_bytes -= size + _BYTES_BESIDE_DATA
+        self.broker.unstored_bytes -= size + _BYTES_BESIDE_DATA
         self._read_on()
 
     def _read_on(self) -> None:
@@ -294,11 +305,6 @@ def detach(consumer: Consumer) -> None:
     subscription.detach(consumer)
     if not subscription.is_durable and not subscription.consumers:
         subscription.topic.forget(subscription)
-
-
-def _content(command: BaseCommand) -> Message:
-    field = BaseCommand.DESCRIPTOR.fields_by_number.get(command.type)
-    return cast(Message, getattr(command, field.name)) if field is not None else command
 
 
 def _connected(command: CommandConnect) -> BaseCommand:

@@ -185,11 +185,15 @@ class Subscription:
     def wake_in(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         at = loop.time() + max(0.0, seconds)
-        if self._alarm is not None and not self._alarm.cancelled() and loop.time() < self._alarm.when() <= at:
-            return
         if self._alarm is not None:
+            if self._alarm.when() <= at:
+                return
             self._alarm.cancel()
-        self._alarm = loop.call_at(at, self.wake)
+        self._alarm = loop.call_at(at, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self.wake()
 
     def _dispatch(self) -> None:
         self._is_woken = False

@@ -211,6 +211,19 @@ def deduplication(at: Target) -> Outcomes:
         yield "the producer comes back at", answer.last_sequence_id
 
 
+def delays(at: Target) -> Outcomes:
+    """One message a topic, so that nothing else wakes the subscription up."""
+    with at.raw() as raw:
+        for number in range(10):
+            topic = at.topic()
+            produce(raw, topic, number=number)
+            subscribe(raw, topic, number=number)
+            flow(raw, number)
+        for number in range(10):
+            send(raw, b"x", number, deliver_at_time=int(time.time() * 1000) + 300 + 7 * number)
+        yield "each comes", sorted(received(raw, 5, 10))
+
+
 def failover_of_partitions(at: Target) -> Outcomes:
     topic = at.topic(partitions=3)
     with at.raw() as one, at.raw() as two, at.raw() as three:
@@ -306,6 +319,7 @@ CASES: dict[str, Case] = {
     "delivery: the end": the_end,
     "delivery: bad checksums": bad_checksums,
     "delivery: deduplication": deduplication,
+    "delivery: delays": delays,
     "delivery: failover of partitions": failover_of_partitions,
     "delivery: failover by priority": failover_by_priority,
     "delivery: keys stay together": keys_stay_together,

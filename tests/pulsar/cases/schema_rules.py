@@ -1,5 +1,6 @@
 """When a schema is asked for, when it becomes the topic's, and when it goes."""
 
+import time
 from typing import Any
 
 from tests.pulsar.binary import (
@@ -107,11 +108,21 @@ def precedence(at: Target) -> Outcomes:
         yield "first", produce(raw, topic, schema(_FIRST))
         yield "by the namespace's strategy", produce(raw, topic, schema(_GROWN), 2)
         yield "set on the topic", at.ask("PUT", strategy, "BACKWARD").status_code
+        _wait_until_applied(at, strategy, "BACKWARD")
         yield "the topic's own", at.ask("GET", strategy).json()
         yield "by the topic's strategy", produce(raw, topic, schema(_GROWN), 3)
         yield "removed", at.ask("DELETE", strategy).status_code
-        yield "applied", at.ask("GET", f"{strategy}?applied=true").json()
+        _wait_until_applied(at, strategy, "ALWAYS_INCOMPATIBLE")
         yield "by the namespace's again", produce(raw, topic, schema(record(A, B, D)), 4)
+
+
+def _wait_until_applied(at: Target, path: str, value: str) -> None:
+    """Pulsar takes a topic's policies from a topic of its own, a moment after it answered."""
+    for _ in range(50):
+        if at.ask("GET", f"{path}?applied=true").json() == value:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{path} did not become {value}")
 
 
 def identity(at: Target) -> Outcomes:

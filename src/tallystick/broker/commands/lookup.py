@@ -1,10 +1,13 @@
 """Where topics are, and which there are."""
 
+import hashlib
+
 from tallystick.access import Action, is_allowed
 from tallystick.broker import answers
-from tallystick.broker.names import topic_name
+from tallystick.broker.commands.producing import NO_TRANSACTIONS
+from tallystick.broker.names import TopicName, topic_name
 from tallystick.broker.session import Session
-from tallystick.errors import TallystickError
+from tallystick.errors import TallystickError, Unsupported
 from tallystick.wire.pulsar.pulsar_pb2 import (
     BaseCommand,
     CommandGetTopicsOfNamespace,
@@ -15,6 +18,9 @@ from tallystick.wire.pulsar.pulsar_pb2 import (
     CommandPing,
     CommandPong,
 )
+
+_TRANSACTIONS = TopicName("pulsar/system", "transaction_coordinator_assign")
+"""What clients ask about first when they want transactions."""
 
 
 def lookup(session: Session, command: CommandLookupTopic, body: bytes) -> None:
@@ -42,8 +48,11 @@ def partitions(session: Session, command: CommandPartitionedTopicMetadata, body:
     response.request_id = command.request_id
     try:
         name = topic_name(command.topic)
+        if name == _TRANSACTIONS:
+            raise Unsupported(NO_TRANSACTIONS)
         catalogue = session.broker.catalogue
         catalogue.require_namespace(name.namespace)
+        catalogue.require_possible(name)
         if not command.metadata_auto_creation_enabled:
             catalogue.require_topic(name)
     except TallystickError as e:
@@ -56,22 +65,30 @@ def partitions(session: Session, command: CommandPartitionedTopicMetadata, body:
 
 
 def topics(session: Session, command: CommandGetTopicsOfNamespace, body: bytes) -> None:
-    """All that the client may see: it applies its pattern itself."""
-    catalogue = session.broker.catalogue
-    catalogue.require_namespace(command.namespace)
+    """All that the client may see: it applies its pattern itself. Who has them already is told just that."""
+    found = _topics(session, command)
+    digest = hashlib.blake2b(",".join(found).encode(), digest_size=8).hexdigest()
     answer = BaseCommand(type=BaseCommand.GET_TOPICS_OF_NAMESPACE_RESPONSE)
     response = answer.getTopicsOfNamespaceResponse
     response.request_id = command.request_id
-    if command.mode != CommandGetTopicsOfNamespace.NON_PERSISTENT:
-        response.topics.extend(
-            str(name)
-            for name, row in sorted(catalogue.topics.items())
-            if name.namespace == command.namespace
-            and row.partitions is None
-            and not name.local.startswith("__")
-            and is_allowed(session.caller.principal, Action.READ, str(name.subject))
-        )
+    response.topics_hash = digest
+    response.changed = command.topics_hash != digest
+    if response.changed:
+        response.topics.extend(found)
     session.reply(answer)
+
+
+def _topics(session: Session, command: CommandGetTopicsOfNamespace) -> list[str]:
+    if command.mode == CommandGetTopicsOfNamespace.NON_PERSISTENT:
+        return []
+    return [
+        str(name)
+        for name, row in sorted(session.broker.catalogue.topics.items())
+        if name.namespace == command.namespace
+        and row.partitions is None
+        and not name.local.startswith("__")
+        and is_allowed(session.caller.principal, Action.READ, str(name.subject))
+    ]
 
 
 def ping(session: Session, command: CommandPing, body: bytes) -> None:

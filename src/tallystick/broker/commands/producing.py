@@ -11,7 +11,6 @@ from tallystick.broker.session import Session
 from tallystick.broker.topic import DUPLICATE, Topic
 from tallystick.errors import InvalidArgument, TallystickError, Unavailable, Unsupported
 from tallystick.wire.pulsar.entries import ParsedEntry, parse_entry
-from tallystick.wire.pulsar.frames import MOST_MESSAGE_BYTES
 from tallystick.wire.pulsar.pulsar_pb2 import (
     BaseCommand,
     CommandCloseProducer,
@@ -101,8 +100,6 @@ def send(session: Session, command: CommandSend, body: bytes) -> None:
 
 
 def _append(session: Session, producer: Producer, command: CommandSend, entry: bytes) -> None:
-    if len(entry) > MOST_MESSAGE_BYTES:
-        raise InvalidArgument("message", f"it has {len(entry)} bytes, more than the {MOST_MESSAGE_BYTES} allowed")
     parsed = parse_entry(entry)
     if not 0 < parsed.metadata.num_messages_in_batch <= MOST_IN_BATCH:
         raise InvalidArgument("message", f"a batch holds 1 to {MOST_IN_BATCH} messages")

@@ -32,6 +32,7 @@ async def get_or_create(session: Session, command: CommandGetOrCreateSchema, bod
     try:
         name = topic_name(command.topic)
         session.require(Action.PRODUCE, name)
+        session.broker.catalogue.require_topic(name)
         version = await session.schemas.attach_producer(session.caller, name, command.schema)
     except TallystickError as e:
         response.error_code, response.error_message = answers.code_of(e), e.message

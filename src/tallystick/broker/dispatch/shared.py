@@ -85,6 +85,8 @@ class Sharing:
 
     def redeliver(self, consumer: Consumer, numbers: Collection[int] | None) -> None:
         held = list(consumer.pending) if numbers is None else [n for n in numbers if n in consumer.pending]
+        for number in held:
+            self.redeliveries[number] = self.redeliveries.get(number, 0) + 1
         self._take_back(consumer, held)
 
     def acked(self, number: int, consumer: Consumer, left: int) -> None:
@@ -190,7 +192,6 @@ class Sharing:
         for number in numbers:
             held = self._release(consumer, number)
             self._count(consumer, -held.messages)
-            self.redeliveries[number] = self.redeliveries.get(number, 0) + 1
             heappush(self._waiting, (number, held.slot))
 
     def _release(self, consumer: Consumer, number: int) -> Pending:

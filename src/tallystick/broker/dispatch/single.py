@@ -43,11 +43,14 @@ class SingleActive:
         self._choose()
 
     def _choose(self) -> None:
-        """The highest priority is the lowest number. Partitions spread over those who have it; else the first stays."""
+        """The highest priority is the lowest number. The partitions of a topic go round those who have it, by name, so
+        that each gets some; without partitions the first one stays."""
         if not self.consumers:
             return
         best = min(consumer.priority for consumer in self.consumers)
         candidates = [consumer for consumer in self.consumers if consumer.priority == best]
+        if self._partition is not None:
+            candidates.sort(key=lambda consumer: consumer.name)
         chosen = candidates[(self._partition or 0) % len(candidates)]
         if chosen is self._active:
             return

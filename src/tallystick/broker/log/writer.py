@@ -29,8 +29,6 @@ EntryColumns = tuple[int, int, int, str | None, int | None, bytes]
 
 _COLUMNS = 6
 _INSERT = "INSERT INTO entries SELECT * FROM {rows} WHERE column1 IS NOT NULL"
-BYTES_BESIDE_DATA = 1024
-"""What an entry that is not stored yet takes in memory, beside its data: small ones must not count for nothing."""
 _MOST_BYTES_IN_ONE_COMMIT = 8 * 2**20
 
 
@@ -98,7 +96,7 @@ class Writer:
             self._loop = asyncio.get_running_loop()
         with self._closing:
             if not self._is_closing:
-                self._appended_bytes += len(append.columns[-1]) + BYTES_BESIDE_DATA
+                self._appended_bytes += len(append.columns[-1])
                 self._queue.put(append)
                 return
         self._loop.call_soon(append.done, Unavailable("the log is closed"))
@@ -222,11 +220,14 @@ class Writer:
                 _set(work.answer, work.result, work.failure)
 
     def _deliver(self, appends: list[Append]) -> None:
-        """Runs in the loop, which calls each `done` by itself: one that raises does not keep others from theirs."""
+        """Runs in the loop. One `done` that raises does not keep others from theirs."""
         assert self._loop is not None
         for append in appends:
-            self._answered_bytes += len(append.columns[-1]) + BYTES_BESIDE_DATA
-            self._loop.call_soon(append.done, append.failure)
+            self._answered_bytes += len(append.columns[-1])
+            try:
+                append.done(append.failure)
+            except Exception as e:  # noqa: BLE001  # as the loop itself does it for what it calls
+                self._loop.call_exception_handler({"message": "an answer of the log failed", "exception": e})
 
 
 def _run_pause(pause: Pause, connection: sqlite3.Connection) -> None:

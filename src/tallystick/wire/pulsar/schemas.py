@@ -24,11 +24,11 @@ def definition_of(schema: pb.Schema) -> SchemaDefinition | None:
         return None
     kind = schema_types.type_numbered(schema.type)
     properties = {pair.key: pair.value for pair in schema.properties}
-    if kind == types.EXTERNAL:
-        return SchemaDefinition(kind, "", (), properties)
     if kind == types.KEY_VALUE:
         return SchemaDefinition(kind, key_value.from_bytes(schema.schema_data, properties), (), properties)
-    return SchemaDefinition(kind, _text(schema.schema_data), (), properties)
+    # The other types say all by themselves, but some clients send a text with them.
+    text = _text(schema.schema_data) if kind in schema_types.WITH_JSON_TEXT else ""
+    return SchemaDefinition(kind, text, (), properties)
 
 
 def _text(data: bytes) -> str:

@@ -122,7 +122,7 @@ def _schema_routes(do: Schemas) -> tuple[Route, ...]:
     topic = "/schemas/{tenant}/{namespace}/{topic}"
     force = {"force": _FLAG, "authoritative": _FLAG}
     register = Operation("Register a schema.", {}, _PAYLOAD, _REGISTERED, (404, 409, 422))
-    check = Operation("Does a schema fit the topic?", {}, _PAYLOAD, _CHECKED, (404, 422))
+    check = Operation("Does a schema fit the topic?", {}, _PAYLOAD, _CHECKED, (404, 422), 202)
     find = Operation("The version of a schema; -1 where there is none.", {}, _PAYLOAD, _NUMBERED, (404, 422))
     latest = Operation("The latest schema of a topic.", {}, None, _SCHEMA, (404, 422))
     version = Operation("A schema by its version, from 0.", {}, None, _SCHEMA, (404, 422))
@@ -163,25 +163,23 @@ def _topic_routes(registry: Registry) -> tuple[Route, ...]:
     at = "/persistent/{tenant}/{namespace}/{topic}"
     strategy, enforced = f"{at}/schemaCompatibilityStrategy", f"{at}/schemaValidationEnforced"
     return (
-        Route("GET", strategy, do.strategy, _reads("The strategy of a topic.", _ref("Strategy"), (204,))),
+        Route("GET", strategy, do.strategy, _reads("The strategy of a topic, or nothing.", _ref("Strategy"))),
         Route("PUT", strategy, do.set_strategy, _writes("Set the strategy.", _ref("Strategy"))),
         Route("DELETE", strategy, do.remove_strategy, _writes("Take the strategy back.")),
-        *_flag_routes(do, enforced, "validation_enforced", "Do producers need a schema?", (204,)),
+        *_flag_routes(do, enforced, "validation_enforced", "Do producers need a schema?"),
         Route("DELETE", enforced, do.remove_flag("validation_enforced"), _writes("Take it back.")),
     )
 
 
-def _flag_routes(
-    do: Policies, template: str, name: str, summary: str, also: tuple[int, ...] = ()
-) -> tuple[Route, Route]:
+def _flag_routes(do: Policies, template: str, name: str, summary: str) -> tuple[Route, Route]:
     return (
-        Route("GET", template, do.flag(name), _reads(summary, _BOOLEAN, also)),
+        Route("GET", template, do.flag(name), _reads(summary, _BOOLEAN)),
         Route("POST", template, do.set_flag(name), _writes(summary, _BOOLEAN)),
     )
 
 
-def _reads(summary: str, answer: Any, also: tuple[int, ...] = ()) -> Operation:
-    return Operation(summary, {"applied": _FLAG}, None, answer, (*also, 422))
+def _reads(summary: str, answer: Any) -> Operation:
+    return Operation(summary, {"applied": _FLAG}, None, answer, (422,))
 
 
 def _writes(summary: str, body: Any = None) -> Operation:

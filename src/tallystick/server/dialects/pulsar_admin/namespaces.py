@@ -6,6 +6,7 @@ from tallystick.errors import NamespaceNotFound, TenantNotFound
 from tallystick.model.settings import TOPIC_DEFAULTS
 from tallystick.registry import policies
 from tallystick.registry.service import Registry
+from tallystick.server.dialects.pulsar_admin import bodies
 from tallystick.server.dialects.pulsar_admin.asked import Ask, done, namespace_in, shown, tenant_of, value_in
 from tallystick.server.dialects.pulsar_admin.documented import ANY_OBJECT, FLAG, FORCE, NAMES, TEXT, reads, writes
 from tallystick.server.dialects.pulsar_admin.message_policies import (
@@ -53,7 +54,11 @@ class Namespaces:
 
     def create(self, request: Request) -> Response:
         body = value_in(request)
-        self._ask().namespaces.create(request.caller, namespace_in(request), _policies_in(body))
+        namespace = namespace_in(request)
+        schema_policies = _schema_policies_in(body)
+        self._ask().namespaces.create(request.caller, namespace, _policies_in(body))
+        if schema_policies:
+            policies.change(self._registry, request.caller, schema_policies, None, namespace)
         return done()
 
     def delete(self, request: Request) -> Response:
@@ -103,6 +108,20 @@ def _message_policies(own: Policies) -> dict[str, Any]:
         "deduplicationEnabled": own.get("deduplication"),
     }
     return {name: value for name, value in shown_names.items() if value is not None}
+
+
+def _schema_policies_in(body: Any) -> dict[str, object]:
+    if not isinstance(body, dict):
+        return {}
+    found: dict[str, object] = {
+        "strategy": bodies.strategy_of(body.get("schema_compatibility_strategy")),
+        "auto_update": body.get("is_allow_auto_update_schema"),
+        "validation_enforced": body.get("schema_validation_enforced"),
+    }
+    for name in ("auto_update", "validation_enforced"):
+        if not isinstance(found[name], bool | None):
+            raise MalformedRequest(f"{name} is true or false")
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _policies_in(body: Any) -> Policies:

@@ -1,4 +1,4 @@
-"""The schema policies of namespaces and topics. On a topic nothing is set until it is: Pulsar answers 204 then."""
+"""The schema policies of namespaces and topics."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +10,7 @@ from tallystick.model.subject import Subject
 from tallystick.registry import policies
 from tallystick.registry.service import Registry
 from tallystick.server.dialects.pulsar_admin import bodies
+from tallystick.server.dialects.pulsar_admin.asked import done, nothing_set
 from tallystick.server.dialects.pulsar_admin.schemas import topic_subject
 from tallystick.server.http import Handler, MalformedRequest, Request, Response, as_json
 
@@ -35,7 +36,7 @@ class Policies:
         settings = self._settings(request)
         if settings.strategy is not None:
             return Response(200, as_json(str(settings.strategy)))
-        return _nothing() if self._level is of_topic else Response(200, as_json("UNDEFINED"))
+        return nothing_set() if self._level is of_topic else Response(200, as_json("UNDEFINED"))
 
     def set_strategy(self, request: Request) -> Response:
         return self._change(request, strategy=bodies.strategy_of(request.json()))
@@ -56,13 +57,13 @@ class Policies:
         return self._change(request, auto_update=True, strategy=strategy)
 
     def flag(self, name: str) -> Handler:
-        """A yes-or-no setting: what is set, or with `applied=true` (on a namespace always) what counts."""
+        """A yes-or-no setting: what counts, or on a topic without `applied=true` what is set there."""
 
         def answer(request: Request) -> Response:
             value = getattr(self._settings(request), name)
             if value is None and self._level is of_namespace:
                 value = getattr(self._in_force(request), name)
-            return _nothing() if value is None else Response(200, as_json(value))
+            return Response(200, as_json(bool(value)))
 
         return answer
 
@@ -91,8 +92,4 @@ class Policies:
     def _change(self, request: Request, **changes: Any) -> Response:
         subject, namespace = self._level(request)
         policies.change(self._registry, request.caller, changes, subject, namespace)
-        return _nothing()
-
-
-def _nothing() -> Response:
-    return Response(204)
+        return done()

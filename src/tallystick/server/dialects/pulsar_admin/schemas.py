@@ -47,12 +47,15 @@ class Schemas:
         return Response(200, as_json(bodies.schema_body(found.row, found.schema)))
 
     def all_versions(self, request: Request) -> Response:
+        """None for a topic without schemas: Pulsar does not look whether there is such a topic."""
         found = [bodies.schema_body(v.row, v.schema) for v in self._versions(request)]
         return Response(200, as_json({"getSchemaResponses": found}))
 
     def metadata(self, request: Request) -> Response:
         """Pulsar tells where its ledgers keep the versions; ours are rows of a table, so ledger and entry are 0."""
         entries = [{"ledgerId": 0, "entryId": 0, "version": v.row.version - 1} for v in self._versions(request)]
+        if not entries:
+            raise SubjectNotFound(str(topic_subject(request)))
         return Response(200, as_json({"info": entries[-1], "index": entries}))
 
     def _versions(self, request: Request) -> list[SubjectVersion]:
@@ -67,16 +70,19 @@ class Schemas:
             )
             return [SubjectVersion(row, stored[row.schema_id]) for row in rows]
 
-        found = [v for v in self._registry.read(find) if bodies.has_pulsar_type(v.schema.definition)]
-        if not found:
-            raise SubjectNotFound(str(subject))
-        return found
+        return [v for v in self._registry.read(find) if bodies.has_pulsar_type(v.schema.definition)]
 
     def register(self, request: Request) -> Response:
         subject, definition = topic_subject(request), bodies.definition_of(request.object())
         try:
             found = registration.register(
-                self._registry, request.caller, subject, definition, normalize=True, defaults=TOPIC_DEFAULTS
+                self._registry,
+                request.caller,
+                subject,
+                definition,
+                normalize=True,
+                defaults=TOPIC_DEFAULTS,
+                is_lenient=True,
             )
         except IncompatibleSchema as e:
             raise registration.incompatible(subject, from_zero(e.findings)) from e
@@ -88,7 +94,9 @@ class Schemas:
         payload = request.object()
         try:
             definition = bodies.definition_of(payload)
-            findings = registration.check(self._registry, request.caller, subject, definition, defaults=TOPIC_DEFAULTS)
+            findings = registration.check(
+                self._registry, request.caller, subject, definition, defaults=TOPIC_DEFAULTS, is_lenient=True
+            )
         except (InvalidSchema, SchemaTooLarge) as e:
             fix = (e.fix if isinstance(e, InvalidSchema) else None) or "send a schema that parses"
             place = e.place if isinstance(e, InvalidSchema) else None
@@ -97,13 +105,13 @@ class Schemas:
         body: dict[str, Any] = {"compatibility": not findings, "schemaCompatibilityStrategy": str(strategy)}
         if findings:
             body["findings"] = [finding.as_dict() for finding in from_zero(findings)]
-        return Response(200, as_json(body))
+        return Response(202, as_json(body))
 
     def find_version(self, request: Request) -> Response:
         definition = bodies.definition_of(request.object())
         try:
             found = registration.look_up(
-                self._registry, request.caller, topic_subject(request), definition, normalize=True
+                self._registry, request.caller, topic_subject(request), definition, normalize=True, is_lenient=True
             )
         except (SubjectNotFound, SchemaNotFound):
             return Response(200, as_json({"version": NO_VERSION}))
