@@ -18,6 +18,7 @@ from tallystick.formats.pulsar_json.depth import MAX_VALUE_DEPTH as MAX_JSON_DEP
 from tallystick.model import subject
 from tallystick.server import feed, prepared
 from tallystick.stores import sqlite
+from tallystick.stores.postgres import PostgresStore
 from tallystick.wire.pulsar.frames import MOST_MESSAGE_BYTES
 from tools.examples import ROOT
 
@@ -55,7 +56,7 @@ def test_numbers_in_sentences_are_those_of_the_code() -> None:
     }
     assert {(page, text) for page, texts in told.items() for text in texts if text not in _joined(page)} == set()
     assert "ask five times a second" in _joined("docs/howto/postgresql.md")
-    assert feed._POLL_SECONDS == 1 / 5
+    assert PostgresStore.others_seconds == 1 / 5
 
 
 def _joined(page: str) -> str:

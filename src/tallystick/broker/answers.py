@@ -29,6 +29,7 @@ _CODES: dict[type[TallystickError], ServerError] = {
 }
 _BY_ARGUMENT: dict[str, ServerError] = {
     "topic": ServerError.InvalidTopicName,
+    "namespace": ServerError.InvalidTopicName,
     "seek": ServerError.MetadataError,
     "unsubscribe": ServerError.MetadataError,
 }

@@ -31,6 +31,7 @@ from tallystick.model.subject import Subject, Version
 from tallystick.registry import lookup, policies
 from tallystick.registry.ports import Entry
 from tallystick.registry.service import Registry
+from tallystick.registry.watch import JournalWatch
 
 log = logging.getLogger("tallystick.policies")
 
@@ -49,7 +50,6 @@ _CHOICES: dict[str, type[StrEnum]] = {
 _POLICY = {*_FLAGS, *_CHOICES}
 """The settings that are policy. The others, the mode above all, are a matter of each cluster for itself."""
 
-_POLL_SECONDS = 0.2
 _PAUSE_SECONDS = 2.0
 """Between two tries where the store or the log does not answer."""
 _PAGE = 200
@@ -180,15 +180,15 @@ class PolicyFollower:
 
     async def run(self) -> None:
         """Reads on until cancelled."""
+        watch = JournalWatch(self._registry)
         while True:
+            await watch.wait()
             try:
-                count = await self.step()
+                while await self.step() == _PAGE:
+                    pass
             except TallystickError as e:
                 log.warning("policies are not written to their topics", extra={"reason": e.message})
                 await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            if count < _PAGE:
-                await asyncio.sleep(_POLL_SECONDS)
 
     async def step(self) -> int:
         """Writes what the journal has after the position; answers how many of its lines it looked at."""

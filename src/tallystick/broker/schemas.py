@@ -15,13 +15,15 @@ from tallystick.model.settings import TOPIC_DEFAULTS, Enforce, PayloadValidation
 from tallystick.model.subject import Subject, Version
 from tallystick.registry import attachment, events, policies
 from tallystick.registry.service import Registry
+from tallystick.registry.watch import JournalWatch
 from tallystick.wire.pulsar import pulsar_pb2 as pb
 from tallystick.wire.pulsar.entries import ParsedEntry
 from tallystick.wire.pulsar.schemas import definition_of, version_of, wire_schema
 
 log = logging.getLogger("tallystick.broker.schemas")
 
-_POLL_SECONDS = 0.5
+_PAUSE_SECONDS = 2.0
+"""Between two tries where the store does not answer."""
 _MOST_TOLD = 5
 """Findings that the text of a refusal quotes; the error itself has all."""
 
@@ -125,9 +127,9 @@ class TopicSchemas:
 
     async def follow(self) -> None:
         """Learns of policies that change, until cancelled."""
-        last = -1
+        last, watch = -1, JournalWatch(self._registry)
         while True:
-            await asyncio.sleep(_POLL_SECONDS)
+            await watch.wait()
             try:
                 now = await asyncio.to_thread(events.last, self._registry)
                 if now != last:
@@ -137,3 +139,4 @@ class TopicSchemas:
                     last = now
             except TallystickError as e:
                 log.warning("policies of topics cannot be read", extra={"reason": e.message})
+                await asyncio.sleep(_PAUSE_SECONDS)

@@ -204,6 +204,9 @@ class Transaction(Protocol):
 
 
 class SchemaStore(Protocol):
+    others_seconds: float
+    """How often to look for what other processes wrote: often where they share the store by design."""
+
     def change(self, function: Callable[[Transaction], T]) -> T: ...
 
     def read(self, function: Callable[[Transaction], T]) -> T: ...

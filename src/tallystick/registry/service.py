@@ -46,6 +46,8 @@ class Registry:
         self.limits = limits or Limits()
         self.observer = observer or Observer()
         self.parsed = ParsedSchemas()
+        self.changes = 0
+        """Counts the changes that this process made."""
         self._store = store
 
     def read(self, function: Callable[[Transaction], T]) -> T:
@@ -60,7 +62,13 @@ class Registry:
         try:
             return self._store.change(function)
         finally:
+            self.changes += 1
             self.observer.stored("change", time.perf_counter() - started)
+
+    @property
+    def others_seconds(self) -> float:
+        """How often to look for changes of other processes."""
+        return self._store.others_seconds
 
     def close(self) -> None:
         self._store.close()

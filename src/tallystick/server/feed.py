@@ -14,11 +14,11 @@ from tallystick.errors import TallystickError, Unavailable
 from tallystick.registry import events
 from tallystick.registry.ports import Entry
 from tallystick.registry.service import Registry
+from tallystick.registry.watch import JournalWatch
 from tallystick.server.prepared import PreparedAnswers
 
 log = logging.getLogger("tallystick.feed")
 
-_POLL_SECONDS = 0.2
 _PAUSE_SECONDS = 2.0
 """Between two tries where the store does not answer."""
 _HEARTBEAT_SECONDS = 15.0
@@ -41,18 +41,18 @@ class Feed:
 
     async def run(self) -> None:
         """Reads on until cancelled."""
+        watch = JournalWatch(self._registry)
         while True:
+            await watch.wait()
             try:
-                entries = await asyncio.to_thread(self._new)
+                while len(entries := await asyncio.to_thread(self._new)) == _PAGE:
+                    self._take(entries)
             except TallystickError as e:
                 log.warning("the journal cannot be read", extra={"reason": e.message})
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             if entries:
                 self._take(entries)
-            # Where changes come one after the other, they are taken together.
-            if len(entries) < _PAGE:
-                await asyncio.sleep(_POLL_SECONDS)
 
     def _new(self) -> Sequence[Entry]:
         last = self._last

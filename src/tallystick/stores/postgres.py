@@ -22,6 +22,8 @@ _MIGRATION_LOCK = 0x7A11957  # any number, the same for every server
 
 
 class PostgresStore:
+    others_seconds = 0.2
+
     def __init__(self, url: str, pool_size: int = 8) -> None:
         self._engine = create_engine(
             make_url(url).set(drivername="postgresql+psycopg"),

@@ -30,6 +30,8 @@ _FAILURES = (OperationalError, sqlite3.OperationalError)
 
 
 class SqliteStore:
+    others_seconds = 2.0
+
     def __init__(self, path: Path, readers: int = 8) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._engine = create_engine(f"sqlite:///{path}", max_overflow=-1, connect_args={"check_same_thread": False})
