@@ -11,7 +11,7 @@ from typing import Any
 
 from bench import servers
 from bench.benchmark import Benchmark, Contest, Work, shared, told
-from bench.broker_load import Client
+from bench.broker_load import Client, fill
 from bench.servers import Server
 from tests.pulsar.maven import VERSION, missing
 from tests.pulsar.standalone import Pulsar, running_pulsar
@@ -22,6 +22,7 @@ _SYNCED = {"journalSyncData": "true"}
 _MESSAGES, _QUICK_MESSAGES = 400_000, 40_000
 _LOG, _QUICK_LOG = 1_000_000, 50_000
 _SECONDS, _QUICK_SECONDS = 20.0, 3.0
+_LONG_TOPIC = "long"
 
 
 @functools.cache
@@ -53,24 +54,16 @@ def _load(figure: Callable[[Client, Any], float], amount: float) -> Contest:
 
 
 def _growing(messages: int) -> Contest:
-    """The time for a slice of messages on top of a log, and on top of one ten times as long."""
-    ours, long = (Client(_own(shared, size).pulsar_url) for size in (messages, 10 * messages))
-    for client in (ours, long):
+    """The time for a slice of messages on top of a topic, and on top of one ten times as long."""
+    slices = []
+    for size in (messages, 10 * messages):
+        folder = shared.enter_context(TemporaryDirectory(prefix="tallystick-bench-"))
+        server = shared.enter_context(servers.serving(Path(folder)))
+        fill(server.pulsar_url, _LONG_TOPIC, size)
+        client = Client(server.pulsar_url)
         shared.callback(client.close)
-    return Contest(partial(_slice, ours), tenfold=partial(_slice, long))
-
-
-def _slice(client: Client) -> float:
-    return 1e6 / client.publish(_QUICK_MESSAGES) + 1e6 / client.consume(_QUICK_MESSAGES)
-
-
-def _own(stack: Any, messages: int) -> Server:
-    folder = stack.enter_context(TemporaryDirectory(prefix="tallystick-bench-"))
-    server: Server = stack.enter_context(servers.serving(Path(folder)))
-    client = Client(server.pulsar_url)
-    client.publish(messages)
-    client.close()
-    return server
+        slices.append(partial(client.slice_us, _LONG_TOPIC, _QUICK_MESSAGES))
+    return Contest(slices[0], tenfold=slices[1])
 
 
 def _ready() -> Contest:

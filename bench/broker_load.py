@@ -11,10 +11,17 @@ from typing import Any
 import pulsar
 from pulsar.schema import AvroSchema, Record, String
 
+from tallystick.wire.pulsar import pulsar_pb2 as api
+from tallystick.wire.pulsar.batches import join
+from tallystick.wire.pulsar.pulsar_pb2 import SingleMessageMetadata
+from tests.pulsar.raw import connected, entry
+
 PRODUCERS = 4
 _TIMEOUT_MS = 60_000
 _PACE = 1000
 """Messages a second, where latency is measured."""
+_IN_BATCH = 1000
+_AT_ONCE = 50
 _topics = (f"bench-{os.getpid()}-{number}" for number in itertools.count())
 
 
@@ -78,6 +85,18 @@ class Client:
             consumer.close()
         return messages / elapsed
 
+    def slice_us(self, topic: str, messages: int) -> float:
+        """For a message that is published to the end of a topic and consumed from there."""
+        consumer = self._client.subscribe(topic, next(_topics), schema=SCHEMA)
+        elapsed = self._publish([topic], messages)
+        start = time.perf_counter()
+        for _ in range(messages):
+            message = consumer.receive(_TIMEOUT_MS)
+        consumer.acknowledge_cumulative(message)
+        elapsed += time.perf_counter() - start
+        consumer.unsubscribe()
+        return elapsed / messages * 1e6
+
     def p99_publish_ms(self, seconds: float) -> float:
         """Of single messages at a steady pace, each answered when it is durable."""
         with self._producers([next(_topics)], batching_enabled=False) as (producer,):
@@ -105,6 +124,21 @@ class Client:
         yield made
         for producer in made:
             producer.close()
+
+
+def fill(service_url: str, topic: str, messages: int) -> None:
+    """Sends batches that are made once, without a client library: ten million messages take too long with one."""
+    entries = messages // _IN_BATCH
+    payload = join((SingleMessageMetadata(), MESSAGE) for _ in range(_IN_BATCH))
+    with connected(service_url) as raw:
+        raw.request("PRODUCER", api.CommandProducer(topic=topic, producer_id=1, producer_name="fill"))
+        metadata = {"num_messages_in_batch": _IN_BATCH, "uncompressed_size": len(payload)}
+        data = entry(payload, "fill", published_ms=int(time.time() * 1000), **metadata)
+        for sent in range(entries):
+            raw.command("SEND", api.CommandSend(producer_id=1, sequence_id=sent, num_messages=_IN_BATCH), data)
+            if sent % _AT_ONCE == _AT_ONCE - 1:
+                raw.pushes("SEND_RECEIPT", 60, most=_AT_ONCE)
+        raw.pushes("SEND_RECEIPT", 60, most=entries % _AT_ONCE)
 
 
 class _Count:

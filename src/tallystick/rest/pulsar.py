@@ -64,6 +64,8 @@ class PulsarRegistry:
     def versions(self, subject: Subject, *, deleted: bool = False) -> list[Version]:
         answer = bodies.an_object(self._get(subject, "schemas"))
         listed = bodies.a_list(answer.get("getSchemaResponses"), "getSchemaResponses")
+        if not listed:
+            raise SubjectNotFound(str(subject))
         return [_ours(bodies.number(bodies.an_object(entry), "version")) for entry in listed]
 
     def subjects(self, prefix: str = "", *, deleted: bool = False, page_size: int = 1000) -> Iterator[Subject]:

@@ -163,7 +163,7 @@ def _topic_routes(registry: Registry) -> tuple[Route, ...]:
     at = "/persistent/{tenant}/{namespace}/{topic}"
     strategy, enforced = f"{at}/schemaCompatibilityStrategy", f"{at}/schemaValidationEnforced"
     return (
-        Route("GET", strategy, do.strategy, _reads("The strategy of a topic, or nothing.", _ref("Strategy"))),
+        Route("GET", strategy, do.strategy, _reads("The strategy of a topic, or nothing.", None)),
         Route("PUT", strategy, do.set_strategy, _writes("Set the strategy.", _ref("Strategy"))),
         Route("DELETE", strategy, do.remove_strategy, _writes("Take the strategy back.")),
         *_flag_routes(do, enforced, "validation_enforced", "Do producers need a schema?"),
