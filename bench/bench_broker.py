@@ -11,7 +11,7 @@ from typing import Any
 
 from bench import servers
 from bench.benchmark import Benchmark, Contest, Work, shared, told
-from bench.broker_load import Client, fill
+from bench.broker_load import Client
 from bench.servers import Server
 from tests.pulsar.maven import VERSION, missing
 from tests.pulsar.standalone import Pulsar, running_pulsar
@@ -59,9 +59,9 @@ def _growing(messages: int) -> Contest:
     for size in (messages, 10 * messages):
         folder = shared.enter_context(TemporaryDirectory(prefix="tallystick-bench-"))
         server = shared.enter_context(servers.serving(Path(folder)))
-        fill(server.pulsar_url, _LONG_TOPIC, size)
         client = Client(server.pulsar_url)
         shared.callback(client.close)
+        client.fill(_LONG_TOPIC, size)
         slices.append(partial(client.slice_us, _LONG_TOPIC, _QUICK_MESSAGES))
     return Contest(slices[0], tenfold=slices[1])
 
@@ -113,6 +113,17 @@ BENCHMARKS = [
         goal=1.0,
         least_rounds=3,
         note="Avro messages of 200 bytes in batches, 4 producers, synced to the disk on both sides",
+    ),
+    _row(
+        "broker_publish_prepared",
+        partial(_load, Client.publish_prepared),
+        5 * _MESSAGES,
+        5 * _QUICK_MESSAGES,
+        unit="messages/s",
+        is_rate=True,
+        goal=1.0,
+        least_rounds=3,
+        note="the same messages in batches of 1,000 that are made once, 50 batches on their way",
     ),
     _row(
         "broker_consume",
