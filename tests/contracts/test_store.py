@@ -211,6 +211,8 @@ def test_the_journal_goes_on_from_any_entry(store: SchemaStore) -> None:
         (3, "three", A, {"n": 1}, NOW),
     ]
     assert store.read(lambda tx: tx.journal.last()) == 3
+    some = store.read(lambda tx: tx.journal.after(0, 10, {"one", "three", "four"}))
+    assert [(e.id, e.kind) for e in some] == [(1, "one"), (3, "three")]
 
 
 def test_the_journal_is_searched_from_its_end(store: SchemaStore) -> None:

@@ -1,10 +1,8 @@
 """`tally schema` and `tally check --registry` against a real server."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,6 +16,7 @@ from tallystick.model.strategy import Strategy
 from tallystick.rest import RegistryClient
 from tallystick.rest.confluent import ConfluentRegistry
 from tallystick.server.security import hashed
+from tests.e2e.said import Said
 from tests.ports import free_ports
 from tests.servers import RunningRegistry, running_registry
 
@@ -36,17 +35,6 @@ BROKEN = """{"type": "record", "name": "Order", "fields": [
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRegistry]:
     with running_registry(tmp_path_factory.mktemp("registry")) as running:
         yield running
-
-
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass

@@ -1,15 +1,13 @@
 """`tally topic` against a real server, with a real Pulsar client beside it."""
 
-import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pulsar
 import pytest
 import yaml
 
 from tallystick.cli.main import run
+from tests.e2e.said import Said
 from tests.ports import free_port
 from tests.servers import RunningRegistry, running_registry
 
@@ -20,17 +18,6 @@ QUIET = pulsar.ConsoleLogger(pulsar.LoggerLevel.Error)
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRegistry]:
     with running_registry(tmp_path_factory.mktemp("data"), broker=True) as running:
         yield running
-
-
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Tally = Callable[..., Said]

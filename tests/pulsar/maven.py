@@ -16,7 +16,7 @@ VERSION = "4.2.4"
 
 _HELP_PLUGIN = "org.apache.maven.plugins:maven-help-plugin:3.5.1"
 _DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+_POM = """<project>
 <modelVersion>4.0.0</modelVersion>
 <groupId>tallystick</groupId><artifactId>download</artifactId><version>1</version><packaging>pom</packaging>
 <dependencyManagement><dependencies><dependency>
@@ -27,7 +27,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 <groupId>org.apache.pulsar</groupId><artifactId>{artifact}</artifactId><version>{version}</version>
 </dependency></dependencies>
 </project>"""
-_EMPTY_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+_EMPTY_POM = """<project>
 <modelVersion>4.0.0</modelVersion>
 <groupId>tallystick</groupId><artifactId>empty</artifactId><version>1</version><packaging>pom</packaging>
 </project>"""

@@ -29,7 +29,7 @@ from tallystick.model.settings import Enforce, PayloadValidation
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import Subject, Version
 from tallystick.registry import lookup, policies
-from tallystick.registry.ports import Entry
+from tallystick.registry.ports import Entry, Transaction
 from tallystick.registry.service import Registry
 from tallystick.registry.watch import JournalWatch
 
@@ -53,6 +53,7 @@ _POLICY = {*_FLAGS, *_CHOICES}
 _PAUSE_SECONDS = 2.0
 """Between two tries where the store or the log does not answer."""
 _PAGE = 200
+_KINDS = ("settings.changed", "subject.described")
 
 Append = Callable[[str, bytes, int], Awaitable[None]]
 """Namespace, payload, sequence id → appended to the namespace's topic, durably."""
@@ -191,22 +192,27 @@ class PolicyFollower:
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def step(self) -> int:
-        """Writes what the journal has after the position; answers how many of its lines it looked at."""
+        """Writes what the journal has after the position; answers how many changes of settings that were."""
         if self._position is None:
             self._position = await asyncio.to_thread(self._written)
-        entries = await asyncio.to_thread(self._read, self._position)
+        entries, last = await asyncio.to_thread(self._registry.read, self._read)
         for entry in entries:
             change = change_of(entry, self._cluster)
             if change is not None:
                 await self._write(change)
             self._position = entry.id
+        if len(entries) < _PAGE:
+            self._position = max(self._position, last)
         return len(entries)
 
     def _written(self) -> int:
         return max((self._last_sequence(namespace) for namespace in lookup.namespaces(self._registry)), default=0)
 
-    def _read(self, position: int) -> Sequence[Entry]:
-        return self._registry.read(lambda tx: tx.journal.after(position, _PAGE))
+    def _read(self, tx: Transaction) -> tuple[Sequence[Entry], int]:
+        """The changes of settings after the position, and where the journal ended before they were read."""
+        position = self._position or 0
+        last = tx.journal.last()
+        return (tx.journal.after(position, _PAGE, _KINDS) if last != position else []), last
 
     async def _write(self, change: PolicyChange) -> None:
         # A try that failed may have got through all the same.

@@ -20,6 +20,9 @@ from tallystick.registry.service import Registry, meant, record, require_writabl
 
 T = TypeVar("T")
 
+REMOVALS = ("version.removed", "subject.removed", "namespace.removed")
+"""The kinds of journal lines after which something that was read before is gone for ever."""
+
 
 def delete_version(
     registry: Registry, caller: Caller, subject: Subject, number: Version | None, *, permanent: bool = False

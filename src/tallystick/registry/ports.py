@@ -181,7 +181,8 @@ class SettingsTable(Protocol):
 class Journal(Protocol):
     def write(self, entry: Entry) -> None: ...
 
-    def after(self, id_: int, limit: int) -> Sequence[Entry]: ...
+    def after(self, id_: int, limit: int, kinds: Collection[str] | None = None) -> Sequence[Entry]:
+        """In order; only those of some kinds where they are given."""
 
     def newest(self, wanted: JournalFilter, limit: int) -> Sequence[Entry]:
         """The newest one first."""

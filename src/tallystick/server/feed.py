@@ -6,13 +6,14 @@ Every server of a database reads the same journal, so it also learns what the ot
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 from tallystick.access import Caller
 from tallystick.errors import TallystickError, Unavailable
 from tallystick.registry import events
-from tallystick.registry.ports import Entry
+from tallystick.registry.deletion import REMOVALS
+from tallystick.registry.ports import Entry, Transaction
 from tallystick.registry.service import Registry
 from tallystick.registry.watch import JournalWatch
 from tallystick.server.prepared import PreparedAnswers
@@ -45,28 +46,23 @@ class Feed:
         while True:
             await watch.wait()
             try:
-                while len(entries := await asyncio.to_thread(self._new)) == _PAGE:
-                    self._take(entries)
+                last, is_removed = await asyncio.to_thread(self._registry.read, self._new)
             except TallystickError as e:
                 log.warning("the journal cannot be read", extra={"reason": e.message})
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
-            if entries:
-                self._take(entries)
+            if is_removed:
+                self._prepared.forget()
+                self._registry.parsed.forget()
+            if last != self._last:
+                self._last = last
+                self._wake()
 
-    def _new(self) -> Sequence[Entry]:
-        last = self._last
-        if last is None:
-            self._last = events.last(self._registry)
-            return []
-        return self._registry.read(lambda tx: tx.journal.after(last, _PAGE))
-
-    def _take(self, entries: Sequence[Entry]) -> None:
-        self._last = entries[-1].id
-        if any(entry.kind.endswith(".removed") for entry in entries):
-            self._prepared.forget()
-            self._registry.parsed.forget()
-        self._wake()
+    def _new(self, tx: Transaction) -> tuple[int, bool]:
+        """Where the journal ends now, and whether something was deleted for ever since the last time."""
+        last, before = tx.journal.last(), self._last
+        is_removed = before not in (None, last) and bool(tx.journal.after(before or 0, 1, REMOVALS))
+        return last, is_removed
 
     def _wake(self) -> None:
         self._grown.set()

@@ -1,6 +1,6 @@
 """The journal in SQL: the audit log, and the events that tell others of a change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, insert, select
@@ -29,8 +29,9 @@ class SqlJournal:
         number = next_number(self._connection, _COUNTER)
         _INSERT.run(self._connection, {**_row(entry), "id": number})
 
-    def after(self, id_: int, limit: int) -> Sequence[Entry]:
-        return [_entry(row) for row in self._connection.execute(_AFTER, {"id": id_, "limit": limit})]
+    def after(self, id_: int, limit: int, kinds: Collection[str] | None = None) -> Sequence[Entry]:
+        query = _AFTER if kinds is None else _AFTER.where(journal.c.kind.in_(sorted(kinds)))
+        return [_entry(row) for row in self._connection.execute(query, {"id": id_, "limit": limit})]
 
     def newest(self, wanted: JournalFilter, limit: int) -> Sequence[Entry]:
         query = select(journal).where(*_conditions(wanted)).order_by(journal.c.id.desc()).limit(limit)
