@@ -171,8 +171,11 @@ class _Comparison:
 
     def _same_field(self, written: Record, f: Field, read: Record, g: Field) -> bool:
         if not f.is_repeated and not g.is_repeated:
-            if f.is_message and g.is_message and not _is_set(written, f) and not _is_set(read, g):
-                return True  # and no end, where messages contain themselves
+            if f.is_message and g.is_message:
+                is_set = _is_set(written, f)
+                if not is_set or not _is_set(read, g):
+                    # That it is there says something, even if it is empty.
+                    return is_set == _is_set(read, g)
             return self._same_single(written, f, get(written, f), g, get(read, g))
         values, seen = _elements(self.writer, written, f), _elements(self.reader, read, g)
         # A map has no order: some order must do.
