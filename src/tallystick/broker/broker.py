@@ -203,7 +203,8 @@ class Broker:
     async def trim(self) -> None:
         """Drops what the policies do not keep."""
         for name, row in list(self.catalogue.topics.items()):
-            if row.partitions is None:
+            # What is not loaded has not changed since the start: an empty one needs no look.
+            if row.partitions is None and (name in self._topics or row.next > row.first):
                 await trim(await self.topic(name, create=False), self.catalogue.policies(name), self._log)
 
     async def close(self) -> None:
