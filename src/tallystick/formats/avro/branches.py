@@ -122,6 +122,9 @@ def _chosen(union: Union, value: Any) -> tuple[AvroType, Any]:
         assert branch is not None
         return branch, value[1]
     fitting = [branch for branch in union.branches if check_of(branch)(value)]
+    if not fitting:
+        # A default, which stands for the first branch: that of a logical type is written as its plain type.
+        return union.branches[0], value
     if len(fitting) == 1:
         return fitting[0], value
     exact = (branch for branch in fitting if exact_check_of(branch)(value))

@@ -240,3 +240,9 @@ def test_texts_that_are_no_utf_8_are_refused() -> None:
         decode(schema("bytes"), b"\x02\xff", schema("string"))
     with pytest.raises(InvalidRecord):
         decode(schema("string"), b"\x02\xff")
+
+
+def test_a_missing_field_is_written_as_the_default_of_a_logical_type_in_a_union() -> None:
+    amount = fixed("Amount", 4, logicalType="decimal", precision=8, scale=3)
+    parsed = schema(record("R", ("amount", [amount, "boolean"], "\x00\x00\x04\xd2")))
+    assert decode(parsed, encode(parsed, {})) == {"amount": Decimal("1.234")}
