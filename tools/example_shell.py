@@ -7,13 +7,14 @@ unless `2> FILE` keeps it. The ports that a page names are mapped to free ones o
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.ports import free_ports
 
 _LIMIT_S = 120
 _DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081", "--pulsar": "127.0.0.1:6650"}
@@ -55,7 +56,7 @@ class Ports:
 def ports_for(commands: Iterable[str], *, with_postgres: bool) -> Iterator[Ports]:
     """Free ports for the servers of a page; with PostgreSQL, that one runs as long as the context."""
     named = sorted({6650, 8080, 8081} | {int(port) for command in commands for port in _LISTEN.findall(command)})
-    used = dict(zip(named, _free(len(named)), strict=True))
+    used = dict(zip(named, free_ports(len(named)), strict=True))
     if not with_postgres:
         yield Ports(used)
         return
@@ -112,15 +113,3 @@ def _environment(outer: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 def _replaced(text: str, ports: Mapping[int, int]) -> str:
     return re.sub(r"(?<=[:=])(\d{4,5})\b", lambda found: str(ports.get(int(found[1]), found[1])), text)
-
-
-def _free(count: int) -> list[int]:
-    """Ports that nobody listens on; all are held while they are chosen, so that they differ."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()

@@ -48,7 +48,6 @@ class Consumer:
     subscription: "Subscription"
     priority: int = 0
     sticky_ranges: tuple[tuple[int, int], ...] = ()
-    keeps_key_order: bool = True
     metadata: dict[str, str] = field(default_factory=dict)
     connected_ms: int = 0
     permits: int = 0

@@ -7,12 +7,10 @@ from tallystick.access import Action, Caller, require
 from tallystick.broker.admin.calls import LoopCalls
 from tallystick.broker.admin.topics import parts_of
 from tallystick.broker.broker import Broker
-from tallystick.broker.names import TopicName, topic_name
+from tallystick.broker.names import LONGEST_NAME, TopicName, topic_name
 from tallystick.broker.subscription import Subscription
 from tallystick.errors import AlreadyExists, InvalidArgument, SubscriptionNotFound
 from tallystick.registry.service import Registry, record
-
-_LONGEST_NAME = 1000
 
 
 class Subscriptions:
@@ -36,8 +34,8 @@ class Subscriptions:
     ) -> None:
         """From a message id on, by ledger and entry; a topic that is new is made."""
         name = _consumable(caller, topic)
-        if len(subscription) > _LONGEST_NAME or not subscription.isprintable():
-            raise InvalidArgument("subscription", f"a name is text of at most {_LONGEST_NAME} characters")
+        if len(subscription) > LONGEST_NAME or not subscription.isprintable():
+            raise InvalidArgument("subscription", f"a name is text of at most {LONGEST_NAME} characters")
 
         async def create() -> None:
             if name not in self._broker.catalogue.topics:
