@@ -6,6 +6,7 @@ TallystickError
 │   ├── UnknownSchemaType   no format is installed for this type
 │   ├── IncompatibleSchema  a schema that the strategy refuses, with findings
 │   ├── InvalidRecord       a value or payload that does not fit its schema, with findings
+│   ├── SchemaSerializationError   a schema of a third-party registry could not encode or decode
 │   ├── InvalidArgument     a version, mode, strategy or other argument that is none
 │   ├── SchemaTooLarge      a definition above the limit
 │   ├── NotPermitted        the mode of the subject, namespace or server does not allow it
@@ -14,6 +15,7 @@ TallystickError
 │   ├── NamespaceNotEmpty   only an empty namespace can be deleted
 │   ├── AlreadyExists       a tenant, namespace, topic or subscription of that name is there
 │   ├── Busy                another producer or consumer is attached, or a topic has some
+│   ├── Closed              the client, producer or consumer was closed
 │   └── Unsupported         the registry, broker or format that is asked has no such thing
 ├── NotFound                what was asked for does not exist
 │   ├── NamespaceNotFound, SubjectNotFound, VersionNotFound, SchemaNotFound, SettingsNotFound
@@ -22,6 +24,8 @@ TallystickError
 ├── Unauthenticated         nobody, or nobody known, asks
 ├── Forbidden               somebody known asks, and may not
 └── Unavailable             a store, broker or registry does not answer; worth a retry
+    ├── TimedOut            no answer came in time; what was asked may still have happened
+    └── QueueFull           too much is on its way already
 
 Each class has a stable `code` for programs and a `transient` flag that says whether the same call may succeed
 later. What an error knows are attributes; the message is for people. Errors survive pickling, so that they
@@ -96,6 +100,16 @@ class InvalidRecord(BadRequest):
         self.findings = tuple(findings)
 
 
+class SchemaSerializationError(BadRequest):
+    """What `Schema.encode` and `Schema.decode` of third-party registries raise. `findings` where there are some."""
+
+    code = "schema-serialization"
+
+    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
 class InvalidArgument(BadRequest):
     """`argument` names it: version, mode, strategy, subject …"""
 
@@ -153,6 +167,10 @@ class Busy(BadRequest):
 
     def __init__(self, what: str, reason: str) -> None:
         super().__init__(reason, what=what)
+
+
+class Closed(BadRequest):
+    code = "closed"
 
 
 class Unsupported(BadRequest):
@@ -256,3 +274,11 @@ class Forbidden(TallystickError):
 class Unavailable(TallystickError):
     code = "unavailable"
     transient = True
+
+
+class TimedOut(Unavailable):
+    code = "timed-out"
+
+
+class QueueFull(Unavailable):
+    code = "queue-full"

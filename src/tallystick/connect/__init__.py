@@ -1,0 +1,1 @@
+"""A URL and credentials → a connected client."""

@@ -1,0 +1,1 @@
+"""Producers and consumers: what they do with schemas, order and failures, on any transport."""

@@ -1,0 +1,94 @@
+"""Settings of producers and consumers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class MultiSchema(StrEnum):
+    """Whether messages may have schemas of their own (PIP-43)."""
+
+    AUTO = "auto"
+    """From the first message with one on."""
+    ON = "on"
+    OFF = "off"
+
+
+class Compression(StrEnum):
+    NONE = "none"
+    LZ4 = "lz4"
+    ZLIB = "zlib"
+    ZSTD = "zstd"
+    SNAPPY = "snappy"
+
+
+class Subscription(StrEnum):
+    """How the consumers of one subscription share its messages. Kafka's groups share partitions, whatever it says."""
+
+    EXCLUSIVE = "exclusive"
+    SHARED = "shared"
+    FAILOVER = "failover"
+    KEY_SHARED = "key_shared"
+
+
+class Framing(StrEnum):
+    """Where a message carries the id of its schema. Configured for each topic, never guessed."""
+
+    TRANSPORT = "transport"
+    """Pulsar: in the metadata. Kafka: as with `PAYLOAD`."""
+    PAYLOAD = "payload"
+    """Before the payload: a zero byte and the id in four. Pulsar's brokers see bytes."""
+    HEADER = "header"
+    """Kafka only: in the header `__value_schema_id` (and `__key_schema_id`)."""
+
+
+EARLIEST = "earliest"
+LATEST = "latest"
+StartAt = str | datetime
+"""`"earliest"`, `"latest"`, or the first message that was published then or later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerSettings:
+    name: str | None = None
+    """The broker chooses one where none is given. A name that stays lets the broker drop what is sent twice."""
+    batch_messages: int = 1000
+    """The most in one batch; 1 turns batches off."""
+    batch_bytes: int = 128 * 1024
+    batch_delay_s: float = 0.01
+    """How long the first message of a batch waits for company."""
+    compression: Compression = Compression.NONE
+    max_pending: int = 50_000
+    """Messages on their way; whoever sends more waits."""
+    send_timeout_s: float = 30.0
+    """After this a message that the broker has not taken fails."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    initial_sequence_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    topic: str | None = None
+    """By default `<topic>-<subscription>-DLQ`."""
+    after: int | None = None
+    """Redeliveries, after which a message goes there by itself; None: only where the program sends it there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerSettings:
+    topics: Sequence[str]
+    subscription: str | None = None
+    """None: a reader, which keeps no place."""
+    kind: Subscription = Subscription.EXCLUSIVE
+    start: StartAt = LATEST
+    """Where a new subscription, or a reader, begins."""
+    name: str | None = None
+    queue_size: int = 1000
+    """Messages that are fetched ahead."""
+    acknowledge_delay_s: float = 0.1
+    """Acknowledgements are sent together."""
+    reject_delay_s: float = 1.0
+    """When a rejected message comes again."""
+    read_compacted: bool = False
+    properties: Mapping[str, str] = field(default_factory=dict)
