@@ -13,6 +13,7 @@ from tallystick.errors import (
     Unsupported,
     VersionNotFound,
 )
+from tallystick.formats import guid
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import AVRO
 from tallystick.model.settings import Mode
@@ -54,6 +55,13 @@ def client(request: pytest.FixtureRequest, server: RunningRegistry) -> Iterator[
 @pytest.fixture
 def subject() -> str:
     return f"orders-{next(_numbers)}"
+
+
+@pytest.mark.gap("openschema", raises=Unsupported)
+@pytest.mark.gap("pulsar", raises=Unsupported)
+def test_a_guid_finds_its_definition(client: RegistryClient, subject: str) -> None:
+    client.register(subject, ORDER)
+    assert client.by_guid(guid(ORDER)) == ORDER
 
 
 def test_it_is_a_schema_lookup(client: RegistryClient) -> None:

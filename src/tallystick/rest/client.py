@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from threading import Lock
 from types import TracebackType
+from uuid import UUID
 
 from tallystick.errors import InvalidArgument
 from tallystick.model.definition import Reference, References, SchemaDefinition
@@ -47,6 +48,7 @@ class RegistryClient:
         self._found: RegistryDialect | None = None
         self._detecting = Lock()
         self._by_id: Cache[tuple[str, int], SchemaDefinition] = Cache(cache_size)
+        self._by_guid: Cache[UUID, SchemaDefinition] = Cache(cache_size)
         self._by_reference: Cache[tuple[Subject, int], SchemaDefinition] = Cache(cache_size)
 
     def __enter__(self) -> "RegistryClient":
@@ -84,6 +86,10 @@ class RegistryClient:
     def by_id(self, schema_id: int, namespace: str = DEFAULT_NAMESPACE) -> SchemaDefinition:
         """The definition with an id. It never changes, so it is asked for once and kept."""
         return self._by_id.get((namespace, schema_id), lambda: self.registry.by_id(SchemaId(schema_id), namespace))
+
+    def by_guid(self, guid: UUID) -> SchemaDefinition:
+        """The definition with a GUID, which is the same in every namespace."""
+        return self._by_guid.get(guid, lambda: self.registry.by_guid(guid))
 
     def by_version(self, subject: str, version: int | None = None, *, deleted: bool = False) -> RegisteredSchema:
         """A version of a subject; None is the latest."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+from uuid import UUID
 
 from tallystick.errors import NotFound, SettingsNotFound, Unsupported
 from tallystick.model.definition import SchemaDefinition
@@ -64,6 +65,9 @@ class ConfluentRegistry:
     def by_id(self, schema_id: SchemaId, namespace: str = DEFAULT_NAMESPACE) -> SchemaDefinition:
         query = None if namespace == DEFAULT_NAMESPACE else {"subject": f":{context_of(namespace)}:"}
         return definition_of(self._http.get(f"/schemas/ids/{schema_id}", query, schema_id=schema_id))
+
+    def by_guid(self, guid: UUID) -> SchemaDefinition:
+        return definition_of(self._http.get(f"/schemas/guids/{guid}", schema_id=guid))
 
     def by_version(self, subject: Subject, version: Version | None, *, deleted: bool = False) -> RegisteredSchema:
         path = f"{_path(subject)}/versions/{_version(version)}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from uuid import UUID
 
 from tallystick.finding import Finding
 from tallystick.model.definition import SchemaDefinition
@@ -49,6 +50,8 @@ class RegistryDialect(Protocol):
     ) -> RegisteredSchema: ...
 
     def by_id(self, schema_id: SchemaId, namespace: str) -> SchemaDefinition: ...
+
+    def by_guid(self, guid: UUID) -> SchemaDefinition: ...
 
     def by_version(self, subject: Subject, version: Version | None, *, deleted: bool) -> RegisteredSchema: ...
 

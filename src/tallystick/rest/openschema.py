@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from tallystick.errors import SchemaNotFound, Unsupported
 from tallystick.formats import identity
@@ -60,6 +61,9 @@ class OpenSchemaRegistry:
     def by_id(self, schema_id: SchemaId, namespace: str = DEFAULT_NAMESPACE) -> SchemaDefinition:
         named = str(schema_id) if namespace == DEFAULT_NAMESPACE else f":{context_of(namespace)}:{schema_id}"
         return _definition(self._schema(f"/schemas/ids/{escaped(named)}", schema_id=schema_id))
+
+    def by_guid(self, guid: UUID) -> SchemaDefinition:
+        raise Unsupported("OpenSchema has no GUIDs; ask the same registry in Confluent's dialect")
 
     def by_version(self, subject: Subject, version: Version | None, *, deleted: bool = False) -> RegisteredSchema:
         asked = "latest" if version is None else str(version)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from typing import Any
+from uuid import UUID
 
 from tallystick.errors import (
     IncompatibleSchema,
@@ -52,6 +53,9 @@ class PulsarRegistry:
 
     def by_id(self, schema_id: SchemaId, namespace: str = DEFAULT_NAMESPACE) -> SchemaDefinition:
         raise Unsupported("Pulsar's API has no schema ids, only versions of topics")
+
+    def by_guid(self, guid: UUID) -> SchemaDefinition:
+        raise Unsupported("Pulsar's API has no GUIDs, only versions of topics")
 
     def by_version(self, subject: Subject, version: Version | None, *, deleted: bool = False) -> RegisteredSchema:
         path = f"{_schemas(subject)}/schema" + ("" if version is None else f"/{version - 1}")

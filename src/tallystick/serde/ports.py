@@ -29,6 +29,9 @@ class SchemaLookup(Protocol):
     def by_id(self, schema_id: int, namespace: str = DEFAULT_NAMESPACE) -> SchemaDefinition:
         """The definition with an id. It never changes, so it is asked for once."""
 
+    def by_guid(self, guid: UUID) -> SchemaDefinition:
+        """The definition with a GUID."""
+
     def by_version(self, subject: str, version: int | None = None) -> RegisteredSchema:
         """A version of a subject; None is the latest."""
 

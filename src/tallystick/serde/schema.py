@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from tallystick.model.definition import SchemaDefinition
+from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import EXTERNAL
 from tallystick.serde.ports import SchemaLookup
 from tallystick.wire.pulsar.schemas import KeyValueIds
@@ -60,6 +60,15 @@ class Schema(ABC, Generic[T]):
     def prepare(self, topic: str, schema_id: SchemaIdBytes) -> None:
         """Fetches what `decode` will need for this id, so that reading a value does not wait. Optional."""
 
-    def reader_of(self, topic: str, writer: SchemaDefinition | None, schema_id: SchemaIdBytes | None) -> Read[T]:
-        """How messages of one writer's schema are read. `writer` is what the cluster keeps; None: it knows of none."""
+    def reader_of(
+        self,
+        topic: str,
+        writer: SchemaDefinition | None,
+        schema_id: SchemaIdBytes | None,
+        references: References = NO_REFERENCES,
+    ) -> Read[T]:
+        """How messages of one writer's schema are read.
+
+        `writer` is what the cluster or the client's registry keeps, with what it refers to; None: it knows of none.
+        """
         return lambda payload, key: self.decode(topic, payload, schema_id)
