@@ -13,7 +13,8 @@ from bench import servers
 from bench.benchmark import Benchmark, Contest, Work, shared, told
 from bench.broker_load import Client
 from bench.servers import Server
-from tests.pulsar.maven import VERSION, missing
+from tests.maven import missing
+from tests.pulsar.maven import VERSION
 from tests.pulsar.standalone import Pulsar, running_pulsar
 
 PULSAR = f"Pulsar {VERSION} standalone"

@@ -5,18 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.pulsar.maven import missing
-from tests.pulsar.servers import Both, running_both
-from tests.pulsar.shared import shared_servers
+from tests.maven import missing
+from tests.pulsar.servers import Both, Server, running_both
+from tests.shared import folder_of_run, shared_servers
 
 
 @pytest.fixture(scope="session")
 def common(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A folder of this run that all its workers see."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own if worker_id == "master" else own.parent) / "pulsar"
-    folder.mkdir(exist_ok=True)
-    return folder
+    return folder_of_run(tmp_path_factory, worker_id, "pulsar")
 
 
 @pytest.fixture(scope="session")
@@ -24,5 +20,9 @@ def both(common: Path) -> Iterator[Both]:
     reason = missing()
     if reason is not None:
         pytest.skip(f"a real Pulsar cannot run here: {reason}")
-    with shared_servers(common, lambda: running_both(common / "ours")) as servers:
+    with shared_servers(common, lambda: running_both(common / "ours"), _read) as servers:
         yield servers
+
+
+def _read(known: dict[str, dict[str, str]]) -> Both:
+    return Both(**{name: Server(**urls) for name, urls in known.items()})

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.maven import built_once
 from tests.pulsar.java_client import digest_of, steps_in
-from tests.pulsar.maven import built_once
 
 _SOURCES = Path(__file__).parent / "go"
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.pulsar.maven import built_once, maven
+from tests.maven import built_once, maven
 
 _SOURCES = Path(__file__).parent / "java"
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"

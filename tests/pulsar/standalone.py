@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.maven import missing
 from tests.ports import free_ports
-from tests.pulsar.maven import VERSION, missing, pulsar_jars
+from tests.pulsar.maven import VERSION, pulsar_jars
 
 _MAIN = "org.apache.pulsar.PulsarStandaloneStarter"
 _OPENED = (

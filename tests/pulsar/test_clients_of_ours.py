@@ -14,11 +14,11 @@ from pulsar.schema import AvroSchema
 
 from tallystick.server.security import hashed
 from tallystick.wire.pulsar import pulsar_pb2 as api
+from tests.maven import missing
 from tests.pulsar.binary import record, schema
 from tests.pulsar.cases.verification import A, C
 from tests.pulsar.go_client import missing_go, run_go
 from tests.pulsar.java_client import run_java
-from tests.pulsar.maven import missing
 from tests.pulsar.raw import connected
 from tests.pulsar.servers import Server, running_ours
 

@@ -13,8 +13,8 @@ from tests.pulsar.differences import differences, expected
 from tests.pulsar.go_client import missing_go, run_go
 from tests.pulsar.java_client import run_java
 from tests.pulsar.servers import Both
-from tests.pulsar.shared import answers_of
 from tests.pulsar.target import Case, run
+from tests.shared import answers_of
 
 pytestmark = pytest.mark.jvm
 

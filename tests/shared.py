@@ -9,9 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.pulsar.servers import Both, Server
+if TYPE_CHECKING:
+    import pytest
+    from _typeshed import DataclassInstance
+
+    Servers = TypeVar("Servers", bound=DataclassInstance)
+
+
+def folder_of_run(paths: "pytest.TempPathFactory", worker_id: str, name: str) -> Path:
+    """A folder of this run that all its workers see."""
+    own = paths.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / name
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @contextmanager
@@ -22,14 +34,19 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def shared_servers(folder: Path, start: Callable[[], AbstractContextManager[Both]]) -> Iterator[Both]:
-    """The first to come starts them, and stops them when nobody else uses them any more."""
+def shared_servers(
+    folder: Path, start: "Callable[[], AbstractContextManager[Servers]]", read: "Callable[[Any], Servers]"
+) -> "Iterator[Servers]":
+    """The first to come starts them, and stops them when nobody else uses them any more.
+
+    The others get what `read` makes of their values.
+    """
     known = folder / "servers.json"
     with locked(folder / "start.lock"):
         users = locked(folder / "users.lock", shared=True)
         if known.is_file():
             users.__enter__()
-            servers, starting = _read(known), None
+            servers, starting = read(json.loads(known.read_text())), None
         else:
             starting = start()
             servers = starting.__enter__()
@@ -52,11 +69,7 @@ def answers_of(folder: Path, name: str, ask: Callable[[], Any]) -> Any:
     return json.loads(kept.read_text())
 
 
-def _read(known: Path) -> Both:
-    return Both(**{name: Server(**urls) for name, urls in json.loads(known.read_text()).items()})
-
-
-def _stop(folder: Path, known: Path, starting: AbstractContextManager[Both]) -> None:
+def _stop(folder: Path, known: Path, starting: "AbstractContextManager[Servers]") -> None:
     with locked(folder / "start.lock"):
         known.unlink()
     with locked(folder / "users.lock"):
