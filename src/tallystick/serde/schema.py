@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from tallystick.errors import SchemaSerializationError
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import EXTERNAL
 from tallystick.serde.ports import SchemaLookup
@@ -17,8 +18,7 @@ Read = Callable[[bytes, bytes | None], T]
 """Payload and key of a message → its value. The key counts only where it is a part of the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class EncodeData:
+class EncodeData(NamedTuple):
     """The payload of a value, and the id that a third-party registry gave its schema."""
 
     data: bytes | None
@@ -72,3 +72,13 @@ class Schema(ABC, Generic[T]):
         `writer` is what the cluster or the client's registry keeps, with what it refers to; None: it knows of none.
         """
         return lambda payload, key: self.decode(topic, payload, schema_id)
+
+    def schema_id_for(self, topic: str) -> SchemaIdBytes:
+        """The id of this schema for a topic, registered where it is not there yet: for bytes that are encoded already.
+
+        Optional; without it `AutoProduceBytes` cannot send for the schema.
+        """
+        raise SchemaSerializationError(
+            f"topic {topic}: {type(self).__name__} does not tell its schema id without a value; "
+            "send values with it, or give it a method schema_id_for(topic)"
+        )

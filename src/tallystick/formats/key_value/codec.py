@@ -27,7 +27,7 @@ Parts = tuple[bytes | None, bytes | None]
 
 def encode(schema: KeyValueSchema, value: object) -> bytes:
     _require_inline(schema)
-    return b"".join(_framed(part) for part in encode_parts(schema, value))
+    return joined(encode_parts(schema, value))
 
 
 def encode_parts(schema: KeyValueSchema, value: object) -> Parts:
@@ -41,16 +41,26 @@ def encode_parts(schema: KeyValueSchema, value: object) -> Parts:
 
 def decode(schema: KeyValueSchema, payload: bytes, reader: KeyValueSchema | None = None) -> KeyValue:
     _require_inline(schema)
-    key, rest = _taken(payload, 0)
-    value, rest = _taken(payload, rest)
-    if rest != len(payload):
-        raise _refused(UNREADABLE, f"{len(payload) - rest} bytes are left over after key and value")
-    return decode_parts(schema, (key, value), reader)
+    return decode_parts(schema, parted(payload), reader)
 
 
 def decode_parts(schema: KeyValueSchema, parts: Parts, reader: KeyValueSchema | None = None) -> KeyValue:
     key, value = parts
     return KeyValue(_decoded(schema, "key", key, reader), _decoded(schema, "value", value, reader))
+
+
+def joined(parts: Parts) -> bytes:
+    """The payload of an INLINE pair."""
+    return b"".join(_framed(part) for part in parts)
+
+
+def parted(payload: bytes) -> Parts:
+    """The parts of an INLINE pair; raises `InvalidRecord` for a payload that is none."""
+    key, rest = _taken(payload, 0)
+    value, rest = _taken(payload, rest)
+    if rest != len(payload):
+        raise _refused(UNREADABLE, f"{len(payload) - rest} bytes are left over after key and value")
+    return key, value
 
 
 def _require_inline(schema: KeyValueSchema) -> None:
