@@ -70,15 +70,17 @@ class Pending(Generic[T]):
     def fail(self, error: BaseException) -> None:
         self._end(None, error)
 
-    def _end(self, answer: T | None, error: BaseException | None) -> None:
+    def _end(self, answer: T | None, error: BaseException | None) -> bool:
+        """Whether this was the first answer."""
         with self._lock:
             if self._is_done:
-                return
+                return False
             self._answer, self._error = answer, error
             self._is_done = True
             callbacks, self._callbacks = self._callbacks, None
         for callback in callbacks or ():
             callback(self)
+        return True
 
     def _outcome(self) -> T:
         if self._error is not None:
