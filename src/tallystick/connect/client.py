@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, overload
 
 from tallystick.connect import clusters
 from tallystick.connect.external import as_external
@@ -40,6 +40,7 @@ from tallystick.serde.schema import RegistrySettings, Schema
 from tallystick.serde.subjects import Naming
 
 T = TypeVar("T")
+P = TypeVar("P", Producer[Any], Consumer[Any])
 
 
 class Client:
@@ -82,7 +83,13 @@ class Client:
     def __repr__(self) -> str:
         return f"<Client {self.url}>"
 
-    def producer(self, topic: str, schema: Schema[T] = BYTES, **settings: Any) -> Producer[T]:
+    @overload
+    def producer(self, topic: str, **settings: Any) -> Producer[bytes]: ...
+
+    @overload
+    def producer(self, topic: str, schema: Schema[T], **settings: Any) -> Producer[T]: ...
+
+    def producer(self, topic: str, schema: Schema[Any] = BYTES, **settings: Any) -> Producer[Any]:
         """A producer, with its schema registered. Takes the settings of `producer_async`.
 
         Raises `IncompatibleSchema` with findings, `Unavailable`, `Unauthenticated`, `Forbidden`, `Busy`.
@@ -92,7 +99,7 @@ class Client:
     def producer_async(
         self,
         topic: str,
-        schema: Schema[T] = BYTES,
+        schema: Schema[T],
         *,
         multi_schema: MultiSchema | str = MultiSchema.AUTO,
         interceptors: Sequence[ProducerInterceptor] = (),
@@ -106,17 +113,25 @@ class Client:
             )
         )
 
+    @overload
+    def consumer(self, topics: str | Sequence[str], subscription: str, **settings: Any) -> Consumer[Any]: ...
+
+    @overload
     def consumer(
-        self, topics: str | Sequence[str], subscription: str, schema: Schema[T] | None = None, **settings: Any
-    ) -> Consumer[T]:
+        self, topics: str | Sequence[str], subscription: str, schema: Schema[T], **settings: Any
+    ) -> Consumer[T]: ...
+
+    def consumer(
+        self, topics: str | Sequence[str], subscription: str, schema: Schema[Any] | None = None, **settings: Any
+    ) -> Consumer[Any]:
         """A consumer of a subscription, which keeps its place. Without a schema it takes what comes (`AutoConsume`)."""
-        return self.consumer_async(topics, subscription, schema, **settings).result()
+        return self.consumer_async(topics, subscription, schema or AutoConsume(), **settings).result()
 
     def consumer_async(
         self,
         topics: str | Sequence[str],
         subscription: str | None,
-        schema: Schema[T] | None = None,
+        schema: Schema[T],
         *,
         dead_letter: DeadLetter | None = None,
         interceptors: Sequence[ConsumerInterceptor] = (),
@@ -125,21 +140,26 @@ class Client:
         """`settings` are those of `ConsumerSettings`."""
         named = [topics] if isinstance(topics, str) else list(topics)
         chosen = _settings(ConsumerSettings, {"topics": named, "subscription": subscription, **settings})
-        reading = cast("Schema[T]", AutoConsume()) if schema is None else schema
         return self._engine.run(
-            self._open_consumer(reading, chosen, dead_letter or DeadLetter(), interceptors=interceptors)
+            self._open_consumer(schema, chosen, dead_letter or DeadLetter(), interceptors=interceptors)
         )
+
+    @overload
+    def reader(self, topics: str | Sequence[str], **settings: Any) -> Consumer[Any]: ...
+
+    @overload
+    def reader(self, topics: str | Sequence[str], schema: Schema[T], **settings: Any) -> Consumer[T]: ...
 
     def reader(
         self,
         topics: str | Sequence[str],
-        schema: Schema[T] | None = None,
+        schema: Schema[Any] | None = None,
         *,
         start: StartAt = EARLIEST,
         **settings: Any,
-    ) -> Consumer[T]:
+    ) -> Consumer[Any]:
         """A consumer without a subscription: it starts where it is told each time."""
-        return self.consumer_async(topics, None, schema, start=start, **settings).result()
+        return self.consumer_async(topics, None, schema or AutoConsume(), start=start, **settings).result()
 
     def schema(self, topic: str) -> SchemaDefinition | None:
         """The latest schema that the cluster keeps for a topic; None where it keeps none."""
@@ -218,8 +238,7 @@ class Client:
             multi_schema=multi_schema,
             interceptors=interceptors,
         )
-        self._open.add(producer)
-        return producer
+        return self._kept(producer)
 
     async def _open_consumer(
         self,
@@ -246,12 +265,17 @@ class Client:
         except BaseException:
             await self._uses.end(schema)
             raise
-        self._open.add(consumer)
-        return consumer
+        return self._kept(consumer)
 
     async def _dead_letter_producer(self, topic: str) -> Producer[bytes]:
         # One at a time, as they are rare and whoever sends one waits for it.
         return await self._open_producer(topic, BYTES, ProducerSettings(batch_messages=1))
+
+    def _kept(self, opened: P) -> P:
+        """Closed with the client, unless it is closed before."""
+        self._open.add(opened)
+        opened.closed.add_done_callback(lambda _: self._open.discard(opened))
+        return opened
 
     def _adapted(self, schema: Schema[T]) -> Schema[T]:
         """Native schemas of a client with a third-party registry are that registry's."""
@@ -273,7 +297,7 @@ class Client:
         return await (await self._connected()).partitions(topic)
 
     async def _close(self) -> None:
-        for opened in self._open:
+        for opened in list(self._open):
             await opened.close_async()
         if self._transport is not None:
             await self._transport.close()

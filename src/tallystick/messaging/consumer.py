@@ -56,7 +56,9 @@ class Consumer(Generic[T]):
         self._preparing: asyncio.Task[None] | None = None
         self._taken = 0
         self._tell_at = max(1, settings.queue_size // 2)
-        self._closing: Pending[None] | None = None
+        self.closed: Pending[None] = Pending()
+        """Answered when it is closed."""
+        self._is_closing = False
 
     def __repr__(self) -> str:
         return f"<Consumer {self.subscription or 'reader'} on {', '.join(self.topics)}>"
@@ -111,7 +113,7 @@ class Consumer(Generic[T]):
                 return
 
     def acknowledge(self, message: Message[Any]) -> None:
-        """It does not come again. Sent with others after a short while; `acknowledge_async` tells when it has arrived."""
+        """It does not come again. Sent with others after a while; `acknowledge_async` tells when it has arrived."""
         self._opened().acknowledge(message.incoming)
         self._tell("on_acknowledge", message)
 
@@ -161,9 +163,10 @@ class Consumer(Generic[T]):
         self.close_async().result()
 
     def close_async(self) -> Pending[None]:
-        if self._closing is None:
-            self._closing = self._engine.run(self._close())
-        return self._closing
+        if not self._is_closing:
+            self._is_closing = True
+            self._engine.run(self._close(), self.closed)
+        return self.closed
 
     def __enter__(self) -> "Consumer[T]":
         return self
@@ -189,7 +192,8 @@ class Consumer(Generic[T]):
         if self._preparing is not None or self._inlet is None:
             self._raw.extend(incoming)
             return
-        find, ready = self._writers.find, []
+        find = self._writers.find
+        ready: list[Message[T]] = []
         for number, message in enumerate(incoming):
             writer = find(message)
             if writer is None:
@@ -236,7 +240,7 @@ class Consumer(Generic[T]):
 
     def _wait(self) -> Pending[Message[T]]:
         waiting: Pending[Message[T]] = Pending()
-        if self._closing is not None:
+        if self._is_closing:
             waiting.fail(self._closed())
         else:
             self._waiting.append(waiting)
@@ -266,7 +270,7 @@ class Consumer(Generic[T]):
         return answer
 
     def _opened(self) -> Inlet:
-        if self._inlet is None or self._closing is not None:
+        if self._inlet is None or self._is_closing:
             raise self._closed()
         return self._inlet
 
@@ -296,7 +300,7 @@ class Consumer(Generic[T]):
         try:
             await self._bury(message, None)
         except Exception:  # noqa: BLE001 - it is not lost: the broker delivers it once more, and it is tried again
-            if self._closing is None:
+            if not self._is_closing:
                 self._opened().reject(message.incoming)
         if self._inlet is not None:
             self._inlet.taken(1)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from tallystick.errors import InvalidArgument
-from tallystick.messaging.message import Message, NewMessage
+from tallystick.messaging.message import Message, NewMessage, shown_id
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.settings import DeadLetter
 from tallystick.model.position import Position
@@ -73,7 +73,5 @@ class DeadLetters:
         if message.schema_version is not None:
             told[SCHEMA_VERSION] = str(message.schema_version)
         if message.schema_id is not None:
-            told[SCHEMA_ID] = (
-                message.schema_id.hex() if isinstance(message.schema_id, bytes) else str(message.schema_id)
-            )
+            told[SCHEMA_ID] = shown_id(message.schema_id)
         return told

@@ -1,7 +1,6 @@
 """The event loop on which all of a client's connections live, in a thread of its own."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -21,8 +20,9 @@ class Engine:
         self._thread = threading.Thread(target=self._run, name="tallystick-client", daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> Pending[T]:
-        answer: Pending[T] = Pending()
+    def run(self, work: Coroutine[Any, Any, T], answer: Pending[T] | None = None) -> Pending[T]:
+        """The answer, in the `Pending` that is given or in a new one."""
+        answer = Pending() if answer is None else answer
         if self._is_closed:
             work.close()
             answer.fail(Closed("the client is closed"))
@@ -63,8 +63,8 @@ async def _answering(work: Coroutine[Any, Any, T], answer: Pending[T]) -> None:
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
-    if sys.platform != "win32":
+    try:
         import uvloop
-
-        return uvloop.new_event_loop()
-    return asyncio.new_event_loop()
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()

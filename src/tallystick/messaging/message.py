@@ -12,6 +12,7 @@ from tallystick.model.definition import SchemaDefinition
 from tallystick.model.position import Position
 from tallystick.model.subject import SchemaId, Version
 from tallystick.serde.schema import Read, Schema, SchemaIdBytes
+from tallystick.wire.pulsar.schemas import KeyValueIds
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -170,6 +171,13 @@ class Message(Generic[T]):
 def milliseconds(time: datetime) -> int:
     """Since 1970; a time without a zone is local time."""
     return int((time.astimezone(UTC) - _EPOCH) / timedelta(milliseconds=1))
+
+
+def shown_id(schema_id: SchemaId | SchemaIdBytes) -> str:
+    """A schema id for people: a number as it is, bytes in hexadecimal, a pair with a slash."""
+    if isinstance(schema_id, KeyValueIds):
+        return f"{schema_id.key.hex()}/{schema_id.value.hex()}"
+    return schema_id.hex() if isinstance(schema_id, bytes) else str(schema_id)
 
 
 def _time(milliseconds: int | None) -> datetime | None:

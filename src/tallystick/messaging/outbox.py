@@ -59,7 +59,7 @@ class Outbox:
         outgoing: Outgoing,
         sent: Pending[Position],
     ) -> None:
-        """From any thread. Without `encoded` the value is encoded here, in a thread: the schema may ask its registry."""
+        """From any thread. Without `encoded` the value is encoded later, as its schema may have to ask a registry."""
         with self._order:
             known = self._known.get(id(schema))
             if known is None or encoded is None or self._waiting or self._is_closed:

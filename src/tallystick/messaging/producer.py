@@ -86,7 +86,9 @@ class Producer(Generic[T]):
         self._interceptors = tuple(interceptors)
         self._in_flight = InFlight(settings.max_pending, settings.send_timeout_s)
         self._is_external = is_external(schema)
-        self._closing: Pending[None] | None = None
+        self.closed: Pending[None] = Pending()
+        """Answered when it is closed."""
+        self._is_closing = False
 
     def __repr__(self) -> str:
         return f"<Producer {self.name} on {self.topic}>"
@@ -181,9 +183,10 @@ class Producer(Generic[T]):
         self.close_async().result()
 
     def close_async(self) -> Pending[None]:
-        if self._closing is None:
-            self._closing = self._engine.run(self._close())
-        return self._closing
+        if not self._is_closing:
+            self._is_closing = True
+            self._engine.run(self._close(), self.closed)
+        return self.closed
 
     def __enter__(self) -> "Producer[T]":
         return self
@@ -202,7 +205,7 @@ class Producer(Generic[T]):
         await self.close_async()
 
     def _submit(self, value: Any, schema: Schema[Any] | None, outgoing: Outgoing) -> Pending[Position]:
-        if self._closing is not None:
+        if self._is_closing:
             raise self._outbox.closed()
         if schema is None or schema is self.schema:
             schema, may_block = self.schema, self._is_external
@@ -228,8 +231,8 @@ class Producer(Generic[T]):
         if known is None:
             if self._multi_schema is MultiSchema.OFF:
                 raise NotPermitted(
-                    f"topic {self.topic}: this producer has one schema, {self.schema}, and multi_schema is off; open it "
-                    "with multi_schema='auto', or another producer for the other schema"
+                    f"topic {self.topic}: this producer has one schema, {self.schema}, and multi_schema is off; "
+                    "open it with multi_schema='auto', or another producer for the other schema"
                 )
             known = self._others[id(schema)] = schema, self._adapt(schema)
         return known[1]

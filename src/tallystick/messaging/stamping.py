@@ -4,7 +4,7 @@ A schema is registered once; its stamp then makes payload, key and mark of each 
 
 | where the schema is kept | stamps | what travels |
 |---|---|---|
-| by the cluster (Pulsar) | `ClusterStamps` | the version in the topic's subject; with an EXTERNAL schema its id as well |
+| by the cluster (Pulsar) | `ClusterStamps` | the version in the topic's subject; an EXTERNAL schema's id as well |
 | by a registry | `FrameStamps` | the id in a frame before the payload, or in a header (Kafka) |
 """
 

@@ -74,7 +74,7 @@ def _make_room(kept: dict[Hashable, Any]) -> None:
 
 
 class ClusterWriters:
-    """Messages carry the version in their topic's own subject, and the id of a third-party schema where they have one."""
+    """Messages carry the version in their topic's own subject, and the id of an EXTERNAL schema."""
 
     def __init__(self, schema: Schema[Any]) -> None:
         self._schema = schema
