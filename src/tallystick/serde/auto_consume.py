@@ -1,29 +1,31 @@
 """AutoConsume: messages as values of their writers' schemas."""
 
+from dataclasses import replace
 from typing import Any, Final
-from uuid import UUID
 
-from tallystick.errors import InvalidSchema, NotFound, SchemaSerializationError, Unsupported
-from tallystick.formats import parse
+from tallystick.errors import InvalidArgument, InvalidSchema, NotFound, SchemaSerializationError, Unsupported
+from tallystick.formats import decoder_of, parse
 from tallystick.formats.key_value import KeyValueSchema as ParsedPair
+from tallystick.formats.protobuf import ProtobufSchema
+from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
 from tallystick.serde import pairs
-from tallystick.serde.codecs import decoder_of
 from tallystick.serde.native import refusing_writer
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.primitive import as_it_came
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
+from tallystick.serde.subjects import Naming
+from tallystick.wire import external_id
+from tallystick.wire.external_id import ExternalId
 
 AUTO_CONSUME: Final = SchemaType("AUTO_CONSUME")
 
 MOST_KEPT = 10_000
 """Schemas of third-party registries that are remembered."""
 
-_LONGEST_NUMBER = 8
-_GUID = 16
-
+_NAMING = Naming()
 _Found = tuple[SchemaDefinition, References]
 
 
@@ -31,14 +33,15 @@ class AutoConsume(Schema[Any]):
     """Reads every message by the schema that it was written with.
 
     Records are dicts, pairs are `KeyValue`, primitives are themselves, messages without a schema are bytes. The schemas
-    of third-party registries are fetched by their ids from the registry of the client.
+    of third-party registries are fetched by their ids from the registry of the client, where ids count in the
+    namespace of the topic.
     """
 
     definition = SchemaDefinition(AUTO_CONSUME)
 
     def __init__(self) -> None:
         self._lookup: SchemaLookup | None = None
-        self._found: dict[bytes, _Found] = {}
+        self._found: dict[tuple[str, bytes], _Found] = {}
 
     def configure(self, settings: RegistrySettings) -> None:
         self._lookup = settings.lookup
@@ -100,13 +103,14 @@ class AutoConsume(Schema[Any]):
                 f"topic {topic}: a third-party registry keeps the schemas, and the message carries {carried}; "
                 "read with the schema that it was written with, or with BytesSchema()"
             )
-        if schema_id not in self._found:
+        place = _NAMING.namespace_of(topic), schema_id
+        if place not in self._found:
             if len(self._found) >= MOST_KEPT:
                 self._found.clear()
-            self._found[schema_id] = self._fetch(topic, schema_id)
-        return self._found[schema_id]
+            self._found[place] = self._fetch(topic, *place)
+        return self._found[place]
 
-    def _fetch(self, topic: str, schema_id: bytes) -> _Found:
+    def _fetch(self, topic: str, namespace: str, schema_id: bytes) -> _Found:
         told = f"topic {topic}: the message carries schema id {schema_id.hex(' ')} of a third-party registry"
         if self._lookup is None:
             raise SchemaSerializationError(
@@ -114,23 +118,31 @@ class AutoConsume(Schema[Any]):
                 "producer used"
             )
         try:
-            definition = _by_id(self._lookup, schema_id, told)
-        except NotFound as e:
+            id_ = external_id.read(schema_id)
+            definition = self._lookup.by_id(id_.schema, namespace)
+        except (InvalidArgument, NotFound) as e:
             raise SchemaSerializationError(
-                f"{told}, which the client's registry does not have: {e.message}; give the client the registry that "
-                "its producer used"
+                f"{told}, which the client's registry does not know: {e.message}; give the client the registry that "
+                "its producer used, or read with the schema class that wrote it"
             ) from e
-        return definition, self._lookup.referenced(definition) if definition.references else NO_REFERENCES
+        references = self._lookup.referenced(definition, namespace) if definition.references else NO_REFERENCES
+        return _with_message(definition, references, id_, told), references
 
 
-def _by_id(lookup: SchemaLookup, schema_id: bytes, told: str) -> SchemaDefinition:
-    if len(schema_id) == _GUID:
-        return lookup.by_guid(UUID(bytes=schema_id))
-    if not 0 < len(schema_id) <= _LONGEST_NUMBER:
+def _with_message(definition: SchemaDefinition, references: References, id_: ExternalId, told: str) -> SchemaDefinition:
+    """The definition, and for Protobuf which of a file's messages the id means."""
+    if definition.type != types.PROTOBUF:
+        return definition
+    schema = parse(definition, references, is_lenient=True)
+    assert isinstance(schema, ProtobufSchema)
+    try:
+        message = schema.message_at(id_.message)
+    except KeyError as e:
         raise SchemaSerializationError(
-            f"{told}, which is neither a number nor a GUID; read with the schema class that wrote it"
-        )
-    return lookup.by_id(int.from_bytes(schema_id))
+            f"{told}, and says message {'.'.join(map(str, id_.message))} of the file, which has no such message; "
+            "give the client the registry that its producer used"
+        ) from e
+    return replace(definition, properties={**definition.properties, MESSAGE_PROPERTY: message})
 
 
 def _reader(definition: SchemaDefinition, references: References) -> Read[Any]:

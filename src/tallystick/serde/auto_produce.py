@@ -25,7 +25,7 @@ class AutoProduceBytes(Schema[bytes]):
     definition = SchemaDefinition(AUTO_PRODUCE)
 
     def __init__(self, schema: Schema[Any] | None = None) -> None:
-        self._schema = schema
+        self.schema = schema
         self._read: Read[Any] | None = None
         if schema is not None:
             self.definition = schema.definition
@@ -36,7 +36,7 @@ class AutoProduceBytes(Schema[bytes]):
 
         Where a schema was given, that one stays.
         """
-        if self._schema is not None:
+        if self.schema is not None:
             return
         self.definition = BYTES.definition if definition is None else definition
         try:
@@ -53,28 +53,28 @@ class AutoProduceBytes(Schema[bytes]):
         if self._read is not None:
             self._read(value, None)
             return EncodeData(value)
-        if self._schema is None:
+        if self.schema is None:
             raise SchemaSerializationError(
                 f"topic {topic}: AutoProduceBytes() has not been told the topic's schema; open a producer with it, "
                 "or give it a schema: AutoProduceBytes(schema)"
             )
-        schema_id = self._schema.schema_id_for(topic)
-        self._schema.decode(topic, value, schema_id)
+        schema_id = self.schema.schema_id_for(topic)
+        self.schema.decode(topic, value, schema_id)
         return EncodeData(value, schema_id)
 
     def decode(self, topic: str, data: bytes, schema_id: SchemaIdBytes | None) -> bytes:
         return data
 
     def close(self) -> None:
-        if self._schema is not None:
-            self._schema.close()
+        if self.schema is not None:
+            self.schema.close()
 
     def configure(self, settings: RegistrySettings) -> None:
-        if self._schema is not None:
-            self._schema.configure(settings)
+        if self.schema is not None:
+            self.schema.configure(settings)
 
     def schema_id_for(self, topic: str) -> SchemaIdBytes:
-        return super().schema_id_for(topic) if self._schema is None else self._schema.schema_id_for(topic)
+        return super().schema_id_for(topic) if self.schema is None else self.schema.schema_id_for(topic)
 
 
 def _not_bytes(value: object) -> InvalidRecord:

@@ -13,6 +13,7 @@ T = TypeVar("T")
 Convert = Callable[[Any], Any]
 
 REFUSED = "CLASS_REFUSES_VALUE"
+UNWRITABLE = "CLASS_VALUE_UNWRITABLE"
 
 _REFUSALS = (TypeError, ValueError, ArithmeticError)
 """What constructors raise for values that they do not take; pydantic's own error is a ValueError."""
@@ -28,7 +29,15 @@ class Conversion(Generic[T]):
 
     def before(self, encode: Callable[[Any], bytes]) -> Callable[[T], bytes]:
         to_plain = self.to_plain
-        return lambda value: encode(to_plain(value))
+
+        def to_payload(value: T) -> bytes:
+            try:
+                plain = to_plain(value)
+            except (AttributeError, RecursionError) as e:
+                raise _unwritable(self.type, e) from e
+            return encode(plain)
+
+        return to_payload
 
     def after(self, decode: Callable[[bytes], Any]) -> Read[T]:
         from_plain = self.from_plain
@@ -41,6 +50,18 @@ class Conversion(Generic[T]):
                 raise _refused(self.type, e) from e
 
         return read
+
+
+def _unwritable(cls: type[Any], error: Exception) -> InvalidRecord:
+    reason = "is nested too deeply" if isinstance(error, RecursionError) else f"is not whole: {error}"
+    finding = Finding(
+        rule=UNWRITABLE,
+        message=f"the value of class {cls.__name__} {reason}",
+        fix="give all its fields a value, and nest it less",
+        old=Place(""),
+        new=Place(""),
+    )
+    return InvalidRecord(finding.message, [finding])
 
 
 def _refused(cls: type[Any], error: Exception) -> InvalidRecord:

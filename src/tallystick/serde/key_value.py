@@ -34,10 +34,10 @@ class KeyValueSchema(Schema[KeyValue], Generic[K, V]):
     """
 
     def __init__(self, key: Schema[K], value: Schema[V], encoding: KeyValueEncoding = KeyValueEncoding.INLINE) -> None:
-        self.key = key
+        _refuse_mix(key, value)
+        self.key = key = key.as_key()
         self.value = value
         self.encoding = KeyValueEncoding(encoding)
-        _refuse_mix(key, value)
         self._is_external = is_external(key) or is_external(value)
         self._encode_key, self._encode_value = _encoder("key", key), _encoder("value", value)
         self.references: References = {**_references(key), **_references(value)}

@@ -7,18 +7,19 @@ from typing import Any, NoReturn, TypeVar
 from tallystick.errors import InvalidRecord, InvalidSchema
 from tallystick.finding import Finding, Place
 from tallystick.formats import Schema as ParsedSchema
-from tallystick.formats import is_same, parse
+from tallystick.formats import decoder_of, encoder_of, is_same, parse
 from tallystick.formats.primitive.parse import CHARSET_PROPERTY
 from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.formats.pulsar_protobuf.descriptor import PARSING_INFO
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
-from tallystick.serde.codecs import Decode, decoder_of, encoder_of
 from tallystick.serde.conversion import Conversion
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
 
 T = TypeVar("T")
+
+Decode = Callable[[bytes], Any]
 
 TYPE_DIFFERS = "READER_TYPE_DIFFERS"
 WRITER_UNREADABLE = "WRITER_SCHEMA_UNREADABLE"

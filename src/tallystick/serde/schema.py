@@ -73,6 +73,10 @@ class Schema(ABC, Generic[T]):
         """
         return lambda payload, key: self.decode(topic, payload, schema_id)
 
+    def as_key(self) -> "Schema[T]":
+        """The schema for the keys of a pair: registries may keep them under other names than the values."""
+        return self
+
     def schema_id_for(self, topic: str) -> SchemaIdBytes:
         """The id of this schema for a topic, registered where it is not there yet: for bytes that are encoded already.
 
