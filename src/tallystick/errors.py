@@ -105,8 +105,8 @@ class SchemaSerializationError(BadRequest):
 
     code = "schema-serialization"
 
-    def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, findings: Sequence[Finding] = (), **facts: object) -> None:
+        super().__init__(message, **facts)
         self.findings = tuple(findings)
 
 

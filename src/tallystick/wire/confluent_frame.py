@@ -38,7 +38,7 @@ class SchemaMark:
 
 def write(mark: SchemaMark) -> bytes:
     """What stands before the payload, or in a header."""
-    path = b"" if mark.message is None else _path_bytes(mark.message)
+    path = b"" if mark.message is None else path_bytes(mark.message)
     if isinstance(mark.schema, UUID):
         return bytes([_GUID_MAGIC]) + mark.schema.bytes + path
     return _ID.pack(_ID_MAGIC, mark.schema) + path
@@ -52,7 +52,7 @@ def read(data: bytes, *, is_protobuf: bool = False) -> tuple[SchemaMark, int]:
     schema, end = _schema(data)
     if not is_protobuf:
         return SchemaMark(schema), end
-    message, end = _path(data, end)
+    message, end = read_path(data, end)
     return SchemaMark(schema, message), end
 
 
@@ -74,12 +74,14 @@ def _schema(data: bytes) -> tuple[SchemaId | UUID, int]:
     raise unreadable(f"a frame starts with the byte 00 or 01, this one with {magic:02x}")
 
 
-def _path_bytes(path: MessagePath) -> bytes:
+def path_bytes(path: MessagePath) -> bytes:
+    """The path alone, as it stands in a mark."""
     # The first message is the rule, so it has a short form: a path of no steps.
     return b"\x00" if path == FIRST_MESSAGE else b"".join(map(_varint, (len(path), *path)))
 
 
-def _path(data: bytes, start: int) -> tuple[MessagePath, int]:
+def read_path(data: bytes, start: int) -> tuple[MessagePath, int]:
+    """The path that begins at `start`, and where it ends; raises `InvalidRecord` where there is none."""
     steps, at = _read_varint(data, start)
     if not 0 <= steps <= _DEEPEST:
         raise unreadable(f"a path to a message has at most {_DEEPEST} steps, this one {steps}")
