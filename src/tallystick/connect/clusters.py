@@ -58,7 +58,8 @@ def _kafka(url: str, servers: str, credentials: Credentials, options: Mapping[st
         except ImportError as e:
             raise Unsupported("Kafka's client library is not installed; pip install 'tallystick[kafka]'") from e
 
-        return KafkaTransport(KafkaSettings(servers=servers, options=_kafka_options(credentials, options)), timeout_s)
+        told = _kafka_options(credentials, options)
+        return KafkaTransport(KafkaSettings(servers=servers, options=told, operation_timeout_s=timeout_s))
 
     return Cluster(url, False, connected)
 
