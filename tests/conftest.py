@@ -1,6 +1,13 @@
-"""How many examples the property tests try: `--hypothesis-profile=ci` (the default), `fast` or `soak`."""
+"""How many examples the property tests try: `--hypothesis-profile=ci` (the default), `fast` or `soak`.
+
+And the servers that tests of several folders have in common.
+"""
 
 from hypothesis import HealthCheck, Phase, settings
+
+from tests.kafka.fixtures import kafka
+
+__all__ = ["kafka"]
 
 # The same examples in each run, so that a failure is never a matter of luck; the clock of a busy machine is no fault.
 settings.register_profile("ci", derandomize=True, max_examples=100, deadline=None, database=None, print_blob=False)

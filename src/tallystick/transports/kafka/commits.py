@@ -1,0 +1,145 @@
+"""A group's places, written to Kafka as messages are acknowledged."""
+
+import time
+from collections.abc import Iterable
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from tallystick.errors import Closed, TallystickError, TimedOut
+from tallystick.messaging.pending import Pending
+from tallystick.transports.kafka.claims import Claim, Claims
+from tallystick.transports.kafka.clients import log
+from tallystick.transports.kafka.failures import translated
+
+News = list[tuple[Claim, int]]
+
+
+class Commits:
+    """One commit at a time, in the consumer's thread; what is acknowledged meanwhile goes into the next.
+
+    Kafka keeps one place for each partition: the first message that is not acknowledged. `done` of a message ahead of
+    others is set as soon as that place is known to Kafka; after a restart such a message comes again.
+    """
+
+    def __init__(self, claims: Claims, delay_s: float, timeout_s: float, servers: str) -> None:
+        self._claims = claims
+        self._delay_s = delay_s
+        self._timeout_s = timeout_s
+        self._servers = servers
+        self._changed: set[Claim] = set()
+        self._waiting: list[Pending[None]] = []
+        self._under_way: News | None = None
+        self._answered_to: list[Pending[None]] = []
+        self._sent_at = 0.0
+        self._has_ended = False
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether somebody waits for the answer."""
+        return bool(self._waiting or self._answered_to)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether Kafka knows all."""
+        return not self._changed and self._under_way is None
+
+    def acknowledge(self, claim: Claim, offset: int, *, cumulative: bool, done: Pending[None] | None) -> None:
+        """Any thread."""
+        with self._claims.lock:
+            is_late = claim.has_ended or self._has_ended
+            if not is_late:
+                if cumulative:
+                    claim.progress.acknowledge_through(offset)
+                else:
+                    claim.progress.acknowledge(offset)
+                self._changed.add(claim)
+                if done is not None:
+                    self._waiting.append(done)
+        if is_late and done is not None:
+            done.fail(_gone(claim))
+
+    def moved(self, claims: Iterable[Claim]) -> None:
+        """The places of these partitions are to be kept, without any acknowledgement."""
+        with self._claims.lock:
+            self._changed.update(claims)
+
+    def turn(self, consumer: Consumer, *, at_once: bool = False) -> None:
+        """Sends what is due."""
+        now = time.monotonic()
+        if self._under_way is not None:
+            if now > self._sent_at + self._timeout_s:
+                self._finish(TimedOut(f"Kafka at {self._servers} has not kept acknowledgements in time"))
+        elif self._waiting or (self._changed and (at_once or now > self._sent_at + self._delay_s)):
+            self._send(consumer)
+
+    def answered(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        """librdkafka's on_commit."""
+        if self._under_way is None:
+            return
+        failed = error or next((each.error for each in partitions if each.error is not None), None)
+        self._finish(None if failed is None else self._failure(failed, self._under_way))
+
+    def write(self, consumer: Consumer, claims: Iterable[Claim]) -> None:
+        """Now, and waits for the answer: before partitions are given away."""
+        news = self._news(claims)
+        if not news or self._has_ended:
+            return
+        try:
+            consumer.commit(offsets=_offsets(news), asynchronous=False)
+        except KafkaException as e:
+            log.warning("acknowledgements are lost: %s", self._failure(e.args[0], news))
+
+    def end(self) -> None:
+        """Nothing is kept any more."""
+        with self._claims.lock:
+            self._has_ended = True
+            waiting = self._waiting + self._answered_to
+            self._waiting, self._answered_to = [], []
+        for done in waiting:
+            done.fail(Closed("the consumer was closed before Kafka had kept the acknowledgement"))
+
+    def _send(self, consumer: Consumer) -> None:
+        with self._claims.lock:
+            claims, self._changed = self._changed, set()
+            self._answered_to, self._waiting = self._waiting, []
+        self._under_way = self._news(claims)
+        self._sent_at = time.monotonic()
+        if not self._under_way:
+            self._finish(None)
+            return
+        try:
+            consumer.commit(offsets=_offsets(self._under_way), asynchronous=True)
+        except KafkaException as e:
+            self._finish(self._failure(e.args[0], self._under_way))
+
+    def _finish(self, error: TallystickError | None) -> None:
+        news, self._under_way = self._under_way or [], None
+        waiting, self._answered_to = self._answered_to, []
+        if error is None:
+            for claim, low in news:
+                claim.kept = low
+        else:
+            log.info("acknowledgements are sent again: %s", error)
+            self.moved(claim for claim, _ in news if not claim.has_ended)
+        for done in waiting:
+            if error is None:
+                done.set(None)
+            else:
+                done.fail(error)
+
+    def _news(self, claims: Iterable[Claim]) -> News:
+        with self._claims.lock:
+            places = [(claim, claim.progress.low) for claim in claims if not claim.has_ended]
+        return [(claim, low) for claim, low in places if low >= 0 and low != claim.kept]
+
+    def _failure(self, error: KafkaError, news: News) -> TallystickError:
+        return translated(error, ", ".join(sorted({claim.place[0] for claim, _ in news})), self._servers)
+
+
+def _offsets(news: News) -> list[TopicPartition]:
+    return [TopicPartition(*claim.place, low) for claim, low in news]
+
+
+def _gone(claim: Claim) -> Closed:
+    topic, partition = claim.place
+    return Closed(f"partition {partition} of topic {topic} is not this consumer's any more: the message comes again")
