@@ -1,0 +1,361 @@
+"""A consumer on a topic without partitions, or on one partition."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from tallystick.errors import TallystickError, Unavailable, Unsupported
+from tallystick.messaging.pending import Pending
+from tallystick.messaging.ports import Incoming
+from tallystick.messaging.settings import EARLIEST, ConsumerSettings, StartAt, Subscription
+from tallystick.model.definition import SchemaDefinition
+from tallystick.model.position import Position, PulsarPosition
+from tallystick.transports.pulsar.acknowledger import Acknowledger
+from tallystick.transports.pulsar.acknowledging import DeliveredEntry, bits_of
+from tallystick.transports.pulsar.attachment import Attachment
+from tallystick.transports.pulsar.backoff import patiently
+from tallystick.transports.pulsar.cluster import Cluster
+from tallystick.transports.pulsar.connection import Connection
+from tallystick.transports.pulsar.entry_reading import (
+    VALIDATION_ERRORS,
+    EntryReader,
+    ReadEntry,
+    messages_in,
+    read_entry,
+)
+from tallystick.transports.pulsar.partition_outlet import schema_to_tell
+from tallystick.transports.pulsar.permits import Permits
+from tallystick.transports.pulsar.place import Place, message_id, seek_command, signed, start_of
+from tallystick.transports.pulsar.rejections import Entry, Rejections
+from tallystick.transports.pulsar.topics import TopicName
+from tallystick.wire.pulsar import pulsar_pb2 as pb
+from tallystick.wire.pulsar.faults import ChecksumMismatch, MalformedFrame
+
+log = logging.getLogger("tallystick.transports.pulsar")
+
+KINDS: dict[Subscription, pb.CommandSubscribe.SubType] = {
+    Subscription.EXCLUSIVE: pb.CommandSubscribe.Exclusive,
+    Subscription.SHARED: pb.CommandSubscribe.Shared,
+    Subscription.FAILOVER: pb.CommandSubscribe.Failover,
+    Subscription.KEY_SHARED: pb.CommandSubscribe.Key_Shared,
+}
+SHARED = {Subscription.SHARED, Subscription.KEY_SHARED}
+
+DeliverFrom = Callable[["PartitionInlet", Sequence[Incoming]], None]
+
+
+class PartitionInlet:
+    """Attaches, takes messages, and passes them on; all but `acknowledge` and `reject` happens on the loop."""
+
+    def __init__(
+        self,
+        topic: TopicName,
+        cluster: Cluster,
+        settings: ConsumerSettings,
+        queue_size: int,
+        definition: SchemaDefinition | None,
+        deliver: DeliverFrom,
+    ) -> None:
+        self.topic = topic
+        self.is_reader = settings.subscription is None
+        self._id = cluster.next_id()
+        self._settings = settings
+        self._subscription = settings.subscription or f"reader-{secrets.token_hex(5)}"
+        self._is_shared = not self.is_reader and settings.kind in SHARED
+        self._schema = schema_to_tell(definition, topic)
+        self._cluster = cluster
+        self._deliver = deliver
+        self._attachment = Attachment(topic, cluster, self, self._refused)
+        self._place = Place(start_of(settings.start), self.is_reader)
+        self._reader = EntryReader(topic)
+        self._acknowledger = Acknowledger(
+            self._attachment, self._id, settings.acknowledge_delay_s, cluster.settings.operation_timeout_s
+        )
+        self._rejections = Rejections(settings.reject_delay_s, self._redeliver)
+        self.permits = Permits(queue_size)
+        self._is_held = True
+        """Nothing may be sent before it is clear where to begin."""
+        self._is_seeking = False
+        self._epoch = 0
+        """Counts rewinds: what was sent before the last one comes again."""
+        self._received: list[Incoming] = []
+
+    @property
+    def trouble(self) -> TallystickError | None:
+        """Why it is not attached at present."""
+        return self._attachment.trouble
+
+    # Attaching
+
+    async def open(self) -> None:
+        await self._attachment.open()
+        start = self._place.start
+        if isinstance(start, datetime) and (self.is_reader or await self._is_new()):
+            await self._seek(start)
+        self._is_held = False
+        self._grant()
+
+    async def attach_to(self, connection: Connection) -> None:
+        connection.receivers[self._id] = self
+        try:
+            await connection.ask(self._subscribe_command(), str(self.topic))
+            if self.is_reader:
+                await self._learn_place(connection)
+        except TallystickError:
+            connection.receivers.pop(self._id, None)
+            raise
+        self.permits.attached()
+        self._rejections.clear()
+        # What waits to be acknowledged, and permits, follow when the attachment has the connection.
+        asyncio.get_running_loop().call_soon(self._attached)
+
+    def _attached(self) -> None:
+        self._acknowledger.attached()
+        self._grant()
+
+    def _subscribe_command(self) -> pb.CommandSubscribe:
+        settings = self._settings
+        command = pb.CommandSubscribe(
+            topic=str(self.topic),
+            subscription=self._subscription,
+            subType=pb.CommandSubscribe.Exclusive if self.is_reader else KINDS[settings.kind],
+            consumer_id=self._id,
+            durable=not self.is_reader,
+            read_compacted=settings.read_compacted,
+            initialPosition=self._place.initial,
+            schema=self._schema,
+            metadata=[pb.KeyValue(key=key, value=value) for key, value in settings.properties.items()],
+        )
+        if settings.name is not None:
+            command.consumer_name = settings.name
+        if self.is_reader:
+            command.start_message_id.CopyFrom(self._place.reader_id())
+        if self._is_shared:
+            if settings.kind is Subscription.KEY_SHARED:
+                command.keySharedMeta.keySharedMode = pb.KeySharedMode.AUTO_SPLIT
+        else:
+            command.consumer_epoch = self._epoch
+        return command
+
+    def leave(self, connection: Connection) -> None:
+        connection.receivers.pop(self._id, None)
+        connection.tell(pb.CommandCloseConsumer(consumer_id=self._id))
+
+    def is_on(self, connection: Connection) -> bool:
+        return connection.receivers.get(self._id) is self
+
+    def on_detached(self, reason: TallystickError, *, at_once: bool) -> None:
+        self._attachment.lost(reason, at_once=at_once, stays_away=self._is_seeking)
+
+    def _refused(self, error: TallystickError) -> bool:
+        """There is nobody to tell but the log, and `trouble`; it may be mended meanwhile, so it tries on."""
+        log.warning("a consumer is refused", extra={"topic": str(self.topic), "reason": error.message})
+        return True
+
+    # Messages
+
+    def on_message(self, message: pb.CommandMessage, entry: bytes) -> None:
+        if self._is_seeking or (message.HasField("consumer_epoch") and message.consumer_epoch < self._epoch):
+            self.permits.received(_counted(message, entry), 0)
+            return
+        id_ = message.message_id
+        ledger, number = id_.ledgerId, id_.entryId
+        try:
+            read = read_entry(entry)
+            delivered = self._delivered(ledger, number, read, message)
+            found = self._reader.incoming(read, delivered, message.redelivery_count) if delivered.left else []
+        except (MalformedFrame, ChecksumMismatch, Unsupported) as e:
+            self.permits.received(_counted(message, entry), 0)
+            self._leave_out(ledger, number, e)
+            return
+        self._place.came_to(ledger, number)
+        self.permits.received(bits_of(message.ack_set).bit_count() if message.ack_set else read.messages, len(found))
+        self._received += found
+
+    def _delivered(self, ledger: int, number: int, read: ReadEntry, message: pb.CommandMessage) -> DeliveredEntry:
+        left = (1 << read.messages) - 1
+        if message.ack_set:
+            left &= bits_of(message.ack_set)
+        left = self._place.wanted(ledger, number, left)
+        before = self._acknowledger.partly(ledger, number)
+        if before is not None and before.left & left:
+            return before
+        size = read.messages if read.is_batch else 0
+        return DeliveredEntry(self, ledger, number, size, left, self._acknowledger.generation)
+
+    def on_messages_end(self) -> None:
+        received, self._received = self._received, []
+        if received:
+            self._deliver(self, received)
+        else:
+            self._grant()
+
+    def _leave_out(self, ledger: int, number: int, error: TallystickError) -> None:
+        """What cannot be read by anybody is acknowledged as such; what others may be able to read is left."""
+        log.warning(
+            "a message is left out",
+            extra={"topic": str(self.topic), "position": f"{ledger}:{number}", "reason": error.message},
+        )
+        connection = self._attachment.connection
+        if connection is not None and error.code in VALIDATION_ERRORS:
+            ack = pb.CommandAck(
+                consumer_id=self._id, ack_type=pb.CommandAck.Individual, message_id=[message_id(ledger, number)]
+            )
+            ack.validation_error = VALIDATION_ERRORS[error.code]
+            connection.tell(ack)
+
+    def _grant(self) -> None:
+        connection = self._attachment.connection
+        if connection is None or self._is_held:
+            return
+        count = self.permits.to_grant()
+        if count:
+            connection.tell(pb.CommandFlow(consumer_id=self._id, messagePermits=count))
+
+    def taken(self, count: int) -> None:
+        self.permits.taken(count)
+        self._grant()
+
+    # What becomes of them, from any thread
+
+    def acknowledge(self, message: Incoming, *, cumulative: bool, done: Pending[None] | None) -> None:
+        delivered, position = message.receipt, message.position
+        assert isinstance(delivered, DeliveredEntry)
+        assert isinstance(position, PulsarPosition)
+        if cumulative and self._is_shared:
+            raise Unsupported(
+                f"topic {self.topic}: a {self._settings.kind} subscription acknowledges each message by itself"
+            )
+        self._acknowledger.add(delivered, position.batch_index, cumulative=cumulative, done=done)
+
+    def reject(self, message: Incoming) -> None:
+        delivered = message.receipt
+        assert isinstance(delivered, DeliveredEntry)
+        if delivered.generation == self._acknowledger.generation:
+            self._rejections.add(delivered.ledger, delivered.entry)
+
+    # Again, and elsewhere
+
+    def redeliver_all(self) -> None:
+        self._rejections.clear()
+        self._redeliver([])
+
+    def _redeliver(self, entries: Sequence[Entry]) -> None:
+        """Single entries where they are shared; else all, because the order has to hold."""
+        connection = self._attachment.connection
+        if connection is None:
+            return
+        self._acknowledger.send()
+        command = pb.CommandRedeliverUnacknowledgedMessages(consumer_id=self._id)
+        if self._is_shared:
+            command.message_ids.extend(message_id(*entry) for entry in entries)
+        else:
+            self._epoch += 1
+            command.consumer_epoch = self._epoch
+        connection.tell(command)
+
+    async def seek(self, start: StartAt | Position) -> None:
+        await self._seek(start_of(start))
+        self._grant()
+
+    async def _seek(self, start: StartAt | PulsarPosition) -> None:
+        self._received.clear()
+        self._acknowledger.forget()
+        self._rejections.clear()
+        self.permits.dropped()
+        settings = self._cluster.settings
+        while True:
+            self._is_seeking = True
+            try:
+                sought = await patiently(lambda: self._ask_to_seek(start), settings.url, settings.operation_timeout_s)
+                self._place.seek(start)
+            finally:
+                self._come_back_after_seek()
+            # A broker that was left meanwhile has forgotten a reader's place, and a time tells nobody where it was.
+            if await self._attachment.there() is sought or not (self.is_reader and isinstance(start, datetime)):
+                return
+
+    async def _ask_to_seek(self, start: StartAt | PulsarPosition) -> Connection:
+        self._attachment.come_back(at_once=True)
+        connection = await self._attachment.there()
+        await connection.ask(seek_command(self._id, start), str(self.topic))
+        return connection
+
+    def _come_back_after_seek(self) -> None:
+        """Brokers send a consumer away that sought. Where this one did not, what it has sent must not come now."""
+        connection = self._attachment.connection
+        if connection is not None:
+            self.leave(connection)
+            self._attachment.lost(Unavailable("it seeks another place"), stays_away=True)
+        self._attachment.come_back(at_once=True)
+        self._is_seeking = False
+
+    async def _learn_place(self, connection: Connection) -> None:
+        """A reader's place is known here alone, so it has to be known even if nothing was delivered yet."""
+        self._place.begins_after(*await self._standing(connection))
+
+    async def _standing(self, connection: Connection) -> tuple[int, int]:
+        """The last entry before those that are not acknowledged."""
+        answer = await connection.ask(pb.CommandGetLastMessageId(consumer_id=self._id), str(self.topic))
+        place = answer.consumer_mark_delete_position
+        return signed(place.ledgerId), signed(place.entryId)
+
+    async def _is_new(self) -> bool:
+        """Whether the subscription stands where everything begins: nothing was acknowledged yet."""
+        settings = replace(self._settings, subscription=None, start=EARLIEST)
+        probe = PartitionInlet(self.topic, self._cluster, settings, 1, None, lambda *_: None)
+        await probe._attachment.open()
+        try:
+            beginning = await probe._standing(await probe._attachment.there())
+            return beginning == await self._standing(await self._attachment.there())
+        finally:
+            await probe.close()
+
+    async def last_position(self) -> PulsarPosition | None:
+        answer = await self._ask(pb.CommandGetLastMessageId(consumer_id=self._id))
+        id_ = answer.last_message_id
+        entry = signed(id_.entryId)
+        return None if entry < 0 else PulsarPosition(id_.ledgerId, entry, self.topic.partition, id_.batch_index)
+
+    async def _ask(self, content: Any) -> Any:
+        connection = await self._attachment.there()
+        return await connection.ask(content, str(self.topic))
+
+    # The end
+
+    async def unsubscribe(self) -> None:
+        self._acknowledger.abort()
+        self._rejections.close()
+        await self._ask(pb.CommandUnsubscribe(consumer_id=self._id))
+        self._end()
+
+    async def close(self) -> None:
+        self._rejections.close()
+        await self._acknowledger.close()
+        connection = self._end()
+        if connection is not None:
+            connection.receivers.pop(self._id, None)
+            with contextlib.suppress(TallystickError):
+                await connection.ask(pb.CommandCloseConsumer(consumer_id=self._id), str(self.topic))
+
+    def abort(self) -> None:
+        self._rejections.close()
+        self._acknowledger.abort()
+        connection = self._end()
+        if connection is not None:
+            self.leave(connection)
+
+    def _end(self) -> Connection | None:
+        connection = self._attachment.connection
+        self._attachment.close()
+        return connection
+
+
+def _counted(message: pb.CommandMessage, entry: bytes) -> int:
+    """The messages that the broker counts for an entry."""
+    return bits_of(message.ack_set).bit_count() if message.ack_set else messages_in(entry)
