@@ -24,6 +24,7 @@ from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.feed import MOST_STREAMS
 from tallystick.server.metrics import Metrics
 from tallystick.server.prepared import PreparedAnswers
+from tools import reference_client
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -343,4 +344,5 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "events": _events,
     "limits": _limits,
     "metrics": _metrics,
+    "client settings": reference_client.settings,
 }

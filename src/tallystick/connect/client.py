@@ -34,7 +34,6 @@ from tallystick.model.schema_type import CLIENT_SIDE
 from tallystick.rest import Credentials, RegistryClient
 from tallystick.serde.auto_consume import AutoConsume
 from tallystick.serde.auto_produce import AutoProduceBytes
-from tallystick.serde.native import NativeSchema
 from tallystick.serde.primitive import BYTES
 from tallystick.serde.schema import RegistrySettings, Schema
 from tallystick.serde.subjects import Naming
@@ -279,9 +278,7 @@ class Client:
 
     def _adapted(self, schema: Schema[T]) -> Schema[T]:
         """Native schemas of a client with a third-party registry are that registry's."""
-        if self._is_framed or self._registry is None or not isinstance(schema, NativeSchema):
-            return schema
-        if schema.definition.type in WITHOUT_SCHEMA:
+        if self._is_framed or self._registry is None:
             return schema
         return as_external(schema, self._registry, naming=self._naming.strategy)
 

@@ -56,15 +56,19 @@ class ProducerSettings:
     batch_messages: int = 1000
     """The most in one batch; 1 turns batches off."""
     batch_bytes: int = 128 * 1024
+    """The most in one batch."""
     batch_delay_s: float = 0.01
     """How long the first message of a batch waits for company."""
     compression: Compression = Compression.NONE
+    """Of batches: none, lz4, zlib, zstd or snappy."""
     max_pending: int = 50_000
     """Messages on their way; whoever sends more waits."""
     send_timeout_s: float = 30.0
     """After this a message that the broker has not taken fails."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    """What the broker shows with the producer."""
     initial_sequence_id: int | None = None
+    """Messages are numbered after this one; with a name that stays, where the last run ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +82,15 @@ class DeadLetter:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerSettings:
     topics: Sequence[str]
+    """One or several."""
     subscription: str | None = None
     """None: a reader, which keeps no place."""
     kind: Subscription = Subscription.EXCLUSIVE
+    """How the subscription's consumers share its messages: exclusive, shared, failover or key_shared (Pulsar)."""
     start: StartAt = LATEST
-    """Where a new subscription, or a reader, begins."""
+    """Where a new subscription, or a reader, begins: earliest, latest, or a time."""
     name: str | None = None
+    """What the broker shows."""
     queue_size: int = 1000
     """Messages that are fetched ahead."""
     acknowledge_delay_s: float = 0.1
@@ -91,4 +98,6 @@ class ConsumerSettings:
     reject_delay_s: float = 1.0
     """When a rejected message comes again."""
     read_compacted: bool = False
+    """Only the last message of each key (Pulsar)."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    """What the broker shows with the consumer."""
