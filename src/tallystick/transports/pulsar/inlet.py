@@ -50,6 +50,12 @@ class PulsarInlet:
             for part in parts:
                 part.abort()
             raise
+        # The caller has the inlet before its first message.
+        self._loop.call_soon(self._begin)
+
+    def _begin(self) -> None:
+        for part in self._parts:
+            part.begin()
 
     @property
     def trouble(self) -> TallystickError | None:

@@ -79,7 +79,7 @@ class PartitionInlet:
         self._rejections = Rejections(settings.reject_delay_s, self._redeliver)
         self.permits = Permits(queue_size)
         self._is_held = True
-        """Nothing may be sent before it is clear where to begin."""
+        """Nothing may come before it is clear where to begin, and everybody is ready."""
         self._is_seeking = False
         self._epoch = 0
         """Counts rewinds: what was sent before the last one comes again."""
@@ -97,6 +97,9 @@ class PartitionInlet:
         start = self._place.start
         if isinstance(start, datetime) and (self.is_reader or await self._is_new()):
             await self._seek(start)
+
+    def begin(self) -> None:
+        """From here on messages may come."""
         self._is_held = False
         self._grant()
 
