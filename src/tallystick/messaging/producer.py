@@ -18,6 +18,7 @@ from tallystick.messaging.ports import Outgoing, Outlet
 from tallystick.messaging.settings import MultiSchema, ProducerSettings
 from tallystick.model.position import Position
 from tallystick.serde.key_value import is_external
+from tallystick.serde.records import described
 from tallystick.serde.schema import EncodeData, Schema
 
 T = TypeVar("T")
@@ -231,14 +232,15 @@ class Producer(Generic[T]):
         if known is None:
             if self._multi_schema is MultiSchema.OFF:
                 raise NotPermitted(
-                    f"topic {self.topic}: this producer has one schema, {self.schema}, and multi_schema is off; "
-                    "open it with multi_schema='auto', or another producer for the other schema"
+                    f"topic {self.topic}: this producer has one schema, {described(self.schema.definition)}, "
+                    "and multi_schema is off; open it with multi_schema='auto', or another producer for the other schema"
                 )
             known = self._others[id(schema)] = schema, self._adapt(schema)
         return known[1]
 
     def _misfit(self, schema: Schema[Any], error: InvalidRecord) -> InvalidRecord:
-        return InvalidRecord(f"topic {self.topic}, schema {schema}: {error.message}", error.findings)
+        told = f"topic {self.topic}, schema {described(schema.definition)}: {error.message}"
+        return InvalidRecord(told, error.findings)
 
     def _waited_for(self, sent: Pending[Position]) -> Position:
         self._outlet.flush()

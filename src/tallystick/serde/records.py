@@ -1,9 +1,10 @@
-"""What a definition calls its record: subjects are named after it, and frames say which message of Protobuf they hold."""
+"""What a definition calls its record: subjects are named after it, and frames say which message of a file it is."""
 
 import json
 
+from tallystick.errors import TallystickError
 from tallystick.formats import parse
-from tallystick.formats.avro.types import AvroSchema, Named
+from tallystick.formats.avro.types import AvroSchema, Enum, Fixed, Record
 from tallystick.formats.json_schema import JsonSchema
 from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
@@ -13,7 +14,7 @@ def record_name(definition: SchemaDefinition, references: References = NO_REFERE
     """The full name of an Avro record or a Protobuf message, the title of a JSON Schema; None where there is none."""
     schema = parse(definition, references, is_lenient=True)
     match schema:
-        case AvroSchema(root=Named(name=name)):
+        case AvroSchema(root=Record(name=name) | Enum(name=name) | Fixed(name=name)):
             return name
         case ProtobufSchema(root=name):
             return name
@@ -29,3 +30,12 @@ def message_path(definition: SchemaDefinition, references: References = NO_REFER
     if isinstance(schema, ProtobufSchema) and schema.root is not None and not schema.is_native:
         return schema.index_of(schema.root)
     return None
+
+
+def described(definition: SchemaDefinition) -> str:
+    """A schema in a sentence: its type, and the name of its record where it has one that can be read alone."""
+    try:
+        name = record_name(definition)
+    except TallystickError:
+        name = None
+    return definition.type if name is None else f"{definition.type} {name}"
