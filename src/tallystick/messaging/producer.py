@@ -233,7 +233,7 @@ class Producer(Generic[T]):
             if self._multi_schema is MultiSchema.OFF:
                 raise NotPermitted(
                     f"topic {self.topic}: this producer has one schema, {described(self.schema.definition)}, "
-                    "and multi_schema is off; open it with multi_schema='auto', or another producer for the other schema"
+                    "and multi_schema is off; open it with multi_schema='auto', or another producer"
                 )
             known = self._others[id(schema)] = schema, self._adapt(schema)
         return known[1]
