@@ -11,7 +11,10 @@ _MOST = 10_000
 
 
 class Once(Generic[K, V]):
-    """Who asks for what is being made waits for it, and for nothing else. What fails is made anew for the next one."""
+    """Who asks for what is being made waits for it, and for nothing else. What fails is made anew for the next one.
+
+    No value is None.
+    """
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -20,19 +23,16 @@ class Once(Generic[K, V]):
         self._making: dict[K, Lock] = {}
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        try:
-            return self._made[key]
-        except KeyError:
-            return self._wait_or_make(key, make)
+        found = self._made.get(key)
+        return self._wait_or_make(key, make) if found is None else found
 
     def _wait_or_make(self, key: K, make: Callable[[], V]) -> V:
         with self._lock:
             turn = self._making.setdefault(key, Lock())
         with turn:
             try:
-                return self._made[key]
-            except KeyError:
-                return self._keep(key, make())
+                found = self._made.get(key)
+                return self._keep(key, make()) if found is None else found
             finally:
                 with self._lock:
                     self._making.pop(key, None)
