@@ -185,15 +185,23 @@ def with_registry(command: Callable[..., int | None]) -> Callable[..., int]:
     return run
 
 
-def answered(call: Callable[[], int | None], output: str, colour: str) -> int:
-    """Runs a command; every error becomes lines for people, a document for programs, and an exit code."""
+def answered(
+    call: Callable[[], int | None],
+    output: str,
+    colour: str,
+    fixes: Mapping[type[TallystickError], str] | None = None,
+) -> int:
+    """Runs a command; every error becomes lines for people, a document for programs, and an exit code.
+
+    `fixes` are what helps against errors that do not say so themselves, where it is no registry that gives them.
+    """
     try:
         return call() or DONE
     except BadInput as e:
         _tell(e.fault, output, colour)
         return BAD_INPUT
     except TallystickError as e:
-        _tell(fault_of(e), output, colour, e)
+        _tell(fault_of(e, fixes), output, colour, e)
         return exit_code(e)
 
 
@@ -203,9 +211,9 @@ def exit_code(error: TallystickError) -> int:
     return REFUSED if isinstance(error, _REFUSALS) else BAD_INPUT
 
 
-def fault_of(error: TallystickError) -> Fault:
+def fault_of(error: TallystickError, fixes: Mapping[type[TallystickError], str] | None = None) -> Fault:
     place = error.place if isinstance(error, InvalidSchema) else None
-    fix = error.fix if isinstance(error, InvalidSchema) else _FIXES.get(type(error))
+    fix = error.fix if isinstance(error, InvalidSchema) else (fixes or _FIXES).get(type(error))
     reason = error.message
     if isinstance(error, IncompatibleSchema) and error.findings:
         # The findings follow, one by one; the server's message would tell the first of them twice.

@@ -18,12 +18,15 @@ from tallystick.cli.registry_options import (
     credentials,
     registry_command,
 )
+from tallystick.cli.topic_cluster import named_value
+from tallystick.cli.topic_consume import consume
+from tallystick.cli.topic_places import EARLIEST, LATEST, no_place, time_of
+from tallystick.cli.topic_produce import produce
+from tallystick.cli.topic_schemas import schemas
 
 if TYPE_CHECKING:
     from tallystick.rest.pulsar_topics import PulsarTopics
 
-_AGE = re.compile(r"(\d{1,9})([smhd])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _MESSAGE_ID = re.compile(r"(\d{1,18}):(-1|\d{1,18})")
 
 
@@ -47,10 +50,11 @@ def _with_topics(command: Callable[..., None]) -> Callable[..., int]:
 
 @click.group(epilog=EXIT_CODES)
 def topic() -> None:
-    """Look at the topics of a broker and their subscriptions, and change them.
+    """Look at the topics of a broker and their subscriptions, change them, and send and read messages.
 
-    Works over Pulsar's admin API: with our own server, whose --registry URL has it too, and with Pulsar clusters. A
-    TOPIC is a name in public/default, or TENANT/NAMESPACE/NAME.
+    All but `produce` and `consume` work over Pulsar's admin API: with our own server, whose --registry URL has it too,
+    and with Pulsar clusters. Those two speak to the --cluster itself: our own broker, Pulsar or Kafka. A TOPIC is a
+    name in public/default, or TENANT/NAMESPACE/NAME; on Kafka, its name.
     """
 
 
@@ -75,15 +79,8 @@ def create(
     topics: "PulsarTopics", topic: str, partitions: int | None, properties: tuple[str, ...], output: str, colour: str
 ) -> None:
     """Create TOPIC."""
-    topics.create(topic, partitions, dict(_property(text) for text in properties))
+    topics.create(topic, partitions, dict(named_value(text, "property") for text in properties))
     answer({"topic": topic, "partitions": partitions or 0}, output, f"created {topic}")
-
-
-def _property(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not name or not separator:
-        raise unusable(f"{text!r} is no property", fix="write NAME=VALUE")
-    return name, value
 
 
 @topic.command(epilog=EXIT_CODES)
@@ -208,7 +205,7 @@ def reset(topics: "PulsarTopics", topic: str, subscription: str, place: str, out
     message_id = _MESSAGE_ID.fullmatch(place)
     if message_id is not None:
         topics.reset_to_id(topic, subscription, int(message_id[1]), int(message_id[2]))
-    elif place == "latest":
+    elif place == LATEST:
         topics.skip(topic, subscription, None)
     else:
         topics.reset_to_time(topic, subscription, _milliseconds(place, datetime.now(UTC)))
@@ -218,19 +215,12 @@ def reset(topics: "PulsarTopics", topic: str, subscription: str, place: str, out
 
 def _milliseconds(place: str, now: datetime) -> int:
     """When that is; the earliest is the beginning of time."""
-    if place == "earliest":
+    if place == EARLIEST:
         return 0
-    age = _AGE.fullmatch(place)
-    if age is not None:
-        return max(0, int((now.timestamp() - int(age[1]) * _SECONDS[age[2]]) * 1000))
-    try:
-        at = datetime.fromisoformat(place)
-    except ValueError as e:
-        raise unusable(
-            f"{place!r} is no place in a topic",
-            fix="give earliest, latest, a time, an age such as 15m, or LEDGER:ENTRY",
-        ) from e
-    return max(0, int((at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp() * 1000))
+    at = time_of(place, now)
+    if at is None:
+        raise no_place(place, "LEDGER:ENTRY")
+    return max(0, int(at.timestamp() * 1000))
 
 
 @topic.command(epilog=EXIT_CODES)
@@ -242,3 +232,7 @@ def unsubscribe(topics: "PulsarTopics", topic: str, subscription: str, force: bo
     """Delete SUBSCRIPTION: what it has not read is not kept for it any more."""
     topics.unsubscribe(topic, subscription, force=force)
     answer({"topic": topic, "subscription": subscription, "deleted": True}, output, f"deleted {subscription}")
+
+
+for command in (consume, produce, schemas):
+    topic.add_command(command)

@@ -17,6 +17,7 @@ from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Outgoing, Outlet
 from tallystick.messaging.settings import MultiSchema, ProducerSettings
 from tallystick.model.position import Position
+from tallystick.model.subject import Version
 from tallystick.serde.key_value import is_external
 from tallystick.serde.records import described
 from tallystick.serde.schema import EncodeData, Schema
@@ -97,6 +98,11 @@ class Producer(Generic[T]):
     @property
     def name(self) -> str:
         return self._outlet.name
+
+    @property
+    def schema_version(self) -> Version | None:
+        """Of its own schema in the topic's subject; None where the cluster keeps no schemas, or it has none."""
+        return self._outlet.version
 
     @property
     def pending(self) -> int:

@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from tallystick.errors import AlreadyExists, InvalidArgument, NotPermitted, TallystickError
+from tallystick.errors import AlreadyExists, InvalidArgument, NotPermitted, SubjectNotFound, TallystickError
+from tallystick.model.definition import SchemaDefinition
 from tallystick.model.naming import namespace_named
-from tallystick.model.subject import DEFAULT_NAMESPACE
-from tallystick.rest import bodies
+from tallystick.model.subject import DEFAULT_NAMESPACE, Version
+from tallystick.rest import bodies, pulsar_schemas
 from tallystick.rest.connection import Connection, Retries, escaped
 from tallystick.rest.credentials import Credentials, split_url
 
 _PREFIX = "/admin/v2"
+_PERSISTENT = "/persistent/"
 _BY_STATUS: dict[int, type[TallystickError]] = {406: InvalidArgument, 409: NotPermitted, 412: NotPermitted}
 _CREATING = {**_BY_STATUS, 409: AlreadyExists}
 
@@ -22,6 +25,13 @@ class TopicListing:
     topic: str
     partitions: int
     """0 for a topic without partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSchema:
+    version: Version
+    definition: SchemaDefinition
+    created: datetime | None
 
 
 class PulsarTopics:
@@ -87,6 +97,13 @@ class PulsarTopics:
         which = "partitioned-stats" if self.partitions(topic) else "stats"
         return dict(bodies.an_object(self._http.get(f"{path_of(topic)}/{which}", by_status=_BY_STATUS)))
 
+    def schemas(self, topic: str) -> list[TopicSchema]:
+        """The versions of its schema, the oldest first; raises `SubjectNotFound` for a topic that has none."""
+        path = path_of(topic).replace(_PERSISTENT, "/schemas/", 1)
+        found = self._http.get(f"{path}/schemas", subject=topic, by_status={404: SubjectNotFound})
+        listed = bodies.a_list(bodies.an_object(found).get("getSchemaResponses"), "getSchemaResponses")
+        return [_schema(bodies.an_object(entry)) for entry in listed]
+
     def subscriptions(self, topic: str) -> list[str]:
         found = self._http.get(f"{path_of(topic)}/subscriptions", by_status=_BY_STATUS)
         return sorted(str(name) for name in bodies.a_list(found))
@@ -127,7 +144,16 @@ def path_of(topic: str) -> str:
     tenant, namespace, local = [*rest.split("/", 2), "", ""][:3]
     if not local or "://" in rest:
         raise InvalidArgument("topic", f"{topic[:200]!r} is none; write TOPIC or TENANT/NAMESPACE/TOPIC")
-    return f"/persistent/{namespace_named(tenant, namespace)}/{escaped(local)}"
+    return f"{_PERSISTENT}{namespace_named(tenant, namespace)}/{escaped(local)}"
+
+
+def _schema(body: dict[str, Any]) -> TopicSchema:
+    created = body.get("timestamp")
+    return TopicSchema(
+        Version(bodies.number(body, "version") + 1),
+        pulsar_schemas.definition_of(body),
+        datetime.fromtimestamp(created / 1000, UTC) if isinstance(created, int) and created > 0 else None,
+    )
 
 
 def _two(namespace: str) -> tuple[str, str]:
