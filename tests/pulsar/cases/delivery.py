@@ -160,7 +160,7 @@ def seeking(at: Target) -> Outcomes:
         }
         for where, to in places.items():
             yield f"to {where}", seek(raw, **to)
-            yield f"to {where}: the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 2, 1))
+            yield f"to {where}: the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 15, 1))
             yield f"to {where}: it comes back", subscribe(raw, topic, kind=EXCLUSIVE)
             flow(raw)
             yield f"to {where}: gets", received(raw, 0.7)
@@ -303,8 +303,8 @@ def a_topic_is_deleted(at: Target) -> Outcomes:
         subscribe(raw, topic)
         yield "with clients", at.ask("DELETE", path_of(topic)).status_code
         yield "by force", at.ask("DELETE", f"{path_of(topic)}?force=true").status_code
-        yield "the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 2, 1))
-        yield "the producer is closed", len(raw.pushes("CLOSE_PRODUCER", 2, 1))
+        yield "the consumer is closed", len(raw.pushes("CLOSE_CONSUMER", 15, 1))
+        yield "the producer is closed", len(raw.pushes("CLOSE_PRODUCER", 15, 1))
 
 
 CASES: dict[str, Case] = {
