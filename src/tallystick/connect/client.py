@@ -45,7 +45,7 @@ P = TypeVar("P", Producer[Any], Consumer[Any])
 class Client:
     """Producers and consumers on one cluster: `pulsar://…`, `pulsar+ssl://…` or `kafka://…`.
 
-    `registry` is the URL of a schema registry, or a `RegistryClient`. On Pulsar, and with the embedded broker, the
+    `registry` is the URL of a schema registry, or a `RegistryClient`; it never gets the cluster's credentials. On Pulsar, and with the embedded broker, the
     cluster keeps the schemas itself; with a registry it is told of EXTERNAL schemas alone (PIP-420). Kafka keeps none:
     messages with a schema need a registry. `framing` says where messages carry the id of their schema, `naming` how
     Kafka's subjects are named, and `options` goes to Kafka's client library as it is.
@@ -59,6 +59,7 @@ class Client:
         *,
         registry: "str | RegistryClient | None" = None,
         credentials: Credentials | None = None,
+        registry_credentials: Credentials | None = None,
         framing: Framing | str = Framing.TRANSPORT,
         naming: KafkaNaming | str = KafkaNaming.TOPIC_NAME,
         options: Mapping[str, Any] | None = None,
@@ -70,7 +71,9 @@ class Client:
             raise Unsupported("only Kafka's messages have headers for schema ids; use framing='payload'")
         self.url = self._cluster.url
         self._owns_registry = isinstance(registry, str)
-        self._registry = RegistryClient(registry, credentials=credentials) if isinstance(registry, str) else registry
+        self._registry = (
+            RegistryClient(registry, credentials=registry_credentials) if isinstance(registry, str) else registry
+        )
         self._is_framed = self._framing is not Framing.TRANSPORT or not self._cluster.keeps_schemas
         self._engine = Engine()
         self._transport: Transport | None = None
