@@ -93,7 +93,9 @@ class NativeSchema(Schema[T]):
 
         What cannot be read at all gives a reader that raises `InvalidRecord` for each message.
         """
-        if writer is None or writer.type in _SAYS_NOTHING or self._is_own(writer):
+        if writer is None or writer.type in _SAYS_NOTHING:
+            return self.from_payload
+        if writer == self.definition and self._reads_alike(writer):
             return self.from_payload
         key = (writer, tuple(writer.properties.get(name) for name in _READING_PROPERTIES))
         found = self._readers.get(key)
@@ -104,9 +106,9 @@ class NativeSchema(Schema[T]):
             self._readers[key] = found
         return found
 
-    def _is_own(self, writer: SchemaDefinition) -> bool:
+    def _reads_alike(self, writer: SchemaDefinition) -> bool:
         own = self.definition.properties
-        return writer == self.definition and all(writer.properties.get(p) == own.get(p) for p in _READING_PROPERTIES)
+        return all(writer.properties.get(name) == own.get(name) for name in _READING_PROPERTIES)
 
     def _referenced(self, writer: SchemaDefinition) -> References:
         if not writer.references or self._lookup is None:
@@ -123,7 +125,7 @@ class NativeSchema(Schema[T]):
         return self._resolving(written)
 
     def _resolving(self, written: ParsedSchema) -> Read[T]:
-        if is_same(written, self.parsed):
+        if is_same(written, self.parsed) and self._reads_alike(written.definition):
             return self.from_payload
         return self._converting(decoder_of(written, self.parsed))
 

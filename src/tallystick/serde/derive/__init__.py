@@ -43,9 +43,9 @@ def json_schema(cls: type[T]) -> Derived[T]:
 
 @lru_cache(maxsize=1024)
 def _avro(cls: Any, namespace: str | None) -> Derived[Any]:
-    record, dialect = record_of(cls), avro_dialect(namespace)
-    conversion = Conversion(cls, Outward(dialect).record(record), Inward(dialect).record(record))
-    return Derived(avro_text(record, namespace), conversion)
+    record = record_of(cls)
+    text, dialect = avro_text(record, namespace), avro_dialect(record, namespace)
+    return Derived(text, Conversion(cls, Outward(dialect).record(record), Inward(dialect).record(record)))
 
 
 @lru_cache(maxsize=1024)

@@ -11,8 +11,8 @@ from tallystick.serde.derive.shapes import Scalar, Shape
 
 @dataclass(frozen=True, slots=True)
 class ScalarConversion:
-    to_plain: Convert
-    """Leaves what is not of its type as it is."""
+    to_plain: Convert | None
+    """Leaves what is not of its type as it is; None: everything."""
     from_plain: Convert
     plain_type: type
 

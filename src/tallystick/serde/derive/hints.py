@@ -15,16 +15,17 @@ from tallystick.serde.derive.markers import Avro, Precision
 from tallystick.serde.derive.shapes import Choice, Entries, Field, Items, Literals, Record, Scalar, Shape, Symbols
 
 _SCALARS = frozenset({bool, int, float, str, bytes, datetime, date, time, Decimal, UUID})
-_ITEMS = {
-    list: list,
-    collections.abc.Sequence: list,
-    collections.abc.MutableSequence: list,
-    tuple: tuple,
-    set: set,
-    collections.abc.Set: frozenset,
-    collections.abc.MutableSet: set,
-    frozenset: frozenset,
+_ITEMS: dict[Any, tuple[type, tuple[type, ...]]] = {
+    list: (list, (list,)),
+    collections.abc.MutableSequence: (list, (list,)),
+    collections.abc.Sequence: (list, (list, tuple)),
+    tuple: (tuple, (tuple, list)),
+    set: (set, (set, frozenset, list)),
+    collections.abc.MutableSet: (set, (set, frozenset, list)),
+    collections.abc.Set: (frozenset, (set, frozenset, list)),
+    frozenset: (frozenset, (set, frozenset, list)),
 }
+"""What is read, and what can be written. Lists are written for all of them where a dict stands for the instance."""
 _ENTRIES = frozenset({dict, collections.abc.Mapping, collections.abc.MutableMapping})
 
 
@@ -71,7 +72,7 @@ class _Hints:
         if origin is typing.Literal:
             return self._literals(typing.get_args(hint))
         if origin in _ITEMS:
-            return self._items(_ITEMS[origin], typing.get_args(hint))
+            return self._items(*_ITEMS[origin], typing.get_args(hint))
         if origin in _ENTRIES:
             return self._entries(typing.get_args(hint))
         if hint in _SCALARS:
@@ -101,12 +102,12 @@ class _Hints:
             raise self._at.underivable("its literals are of several types", "use texts or integers alone")
         return Literals(kinds.pop(), values)
 
-    def _items(self, make: type, arguments: tuple[Any, ...]) -> Shape:
+    def _items(self, make: type, takes: tuple[type, ...], arguments: tuple[Any, ...]) -> Shape:
         if make is tuple:
             if len(arguments) != 2 or arguments[1] is not Ellipsis:
                 raise self._at.underivable("a tuple of fixed length has no schema", "use tuple[X, ...] or a dataclass")
             arguments = arguments[:1]
-        return Items(self.shape(arguments[0]), make)
+        return Items(self.shape(arguments[0]), make, takes)
 
     def _entries(self, arguments: tuple[Any, ...]) -> Shape:
         key, values = arguments

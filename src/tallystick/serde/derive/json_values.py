@@ -18,10 +18,6 @@ def _text(kind: type, write: Callable[[Any], str], read: Callable[[str], Any]) -
     return ScalarConversion(lambda value: write(value) if type(value) is kind else value, read, str)
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
 _SCALARS: dict[Any, ScalarConversion] = {
     bytes: _text(
         bytes, lambda value: base64.b64encode(value).decode(), lambda text: base64.b64decode(text, validate=True)
@@ -32,8 +28,8 @@ _SCALARS: dict[Any, ScalarConversion] = {
     Decimal: _text(Decimal, lambda value: format(value, "f"), Decimal),
     UUID: _text(UUID, str, UUID),
     # JSON has one kind of number: 1 may stand for 1.0, and 1.0 for 1.
-    int: ScalarConversion(_as_it_is, int, int),
-    float: ScalarConversion(_as_it_is, float, float),
+    int: ScalarConversion(None, int, int),
+    float: ScalarConversion(None, float, float),
 }
 
 JSON: Final = Dialect(

@@ -54,8 +54,8 @@ class Outward:
                 return None
             case Symbols():
                 return self._symbols(shape)
-            case Items(item=item, make=make):
-                return _items(self.converter(item), make)
+            case Items():
+                return _items(self.converter(shape.item), shape.takes)
             case Entries(values=values):
                 return _entries(self.converter(values))
             case Choice(branches=(only,)):
@@ -78,7 +78,7 @@ class Outward:
         return convert
 
     def _choice(self, branches: tuple[Shape, ...]) -> Convert | None:
-        by_type = {_type_of(branch): self._branch(branch) for branch in branches}
+        by_type = {kind: self._branch(branch) for branch in branches for kind in _types_of(branch)}
         if not any(by_type.values()):
             return None
 
@@ -104,11 +104,10 @@ def _getter(record: Record) -> Callable[[Any], Any]:
     return lambda value: [getattr(value, name) for name in names]
 
 
-def _items(convert: Convert | None, make: type) -> Convert | None:
-    kinds: Any = (make, list, tuple)
+def _items(convert: Convert | None, kinds: Any) -> Convert | None:
     if convert is not None:
         return lambda value: [convert(item) for item in value] if isinstance(value, kinds) else value
-    return None if make is list else lambda value: list(value) if isinstance(value, kinds) else value
+    return None if kinds == (list,) else lambda value: list(value) if isinstance(value, kinds) else value
 
 
 def _entries(convert: Convert | None) -> Convert | None:
@@ -117,15 +116,15 @@ def _entries(convert: Convert | None) -> Convert | None:
     return lambda value: {key: convert(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _type_of(shape: Shape) -> type:
+def _types_of(shape: Shape) -> tuple[type, ...]:
     match shape:
-        case Items(make=make):
-            return make
+        case Items():
+            return shape.takes
         case Entries():
-            return dict
-        case Scalar(type=kind) | Literals(type=kind) | Symbols(type=kind) | Record(type=kind):
-            return kind if isinstance(kind, type) else object
-    return object
+            return (dict,)
+        case Scalar(type=kind) | Literals(type=kind) | Symbols(type=kind) | Record(type=kind) if isinstance(kind, type):
+            return (kind,)
+    return ()
 
 
 def _is_hashable(value: object) -> bool:

@@ -43,7 +43,9 @@ class Symbols:
 class Items:
     item: "Shape"
     make: type
-    """list, tuple, set or frozenset."""
+    """list, tuple, set or frozenset: what is read."""
+    takes: tuple[type, ...]
+    """What can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,8 @@ def takes(shape: Shape, value: object) -> bool:
             return value in values
         case Symbols() | Record():
             return isinstance(value, shape.type)
-        case Items(make=make):
-            return isinstance(value, make)
+        case Items():
+            return isinstance(value, shape.takes)
         case Entries():
             return isinstance(value, dict)
         case Choice(branches=branches, is_optional=is_optional):
