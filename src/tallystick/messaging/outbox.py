@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from tallystick.errors import Closed, TallystickError, TimedOut
+from tallystick.errors import Closed, InvalidRecord, SchemaSerializationError, TallystickError, TimedOut
 from tallystick.messaging.engine import Engine
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Outgoing, Outlet
@@ -16,6 +16,8 @@ from tallystick.model.position import Position
 from tallystick.serde.schema import EncodeData, Schema
 
 _PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
+_OF_ONE_VALUE = (InvalidRecord, SchemaSerializationError)
+"""What says nothing of the next message with the same schema."""
 
 
 @dataclass(slots=True)
@@ -48,6 +50,7 @@ class Outbox:
         self._known: dict[int, tuple[Schema[Any], Stamp]] = {}
         self._waiting: deque[_Waiting] = deque()
         self._is_draining = False
+        self._must_flush = False
         self._is_closed = False
         self._draining: asyncio.Task[None] | None = None
 
@@ -66,6 +69,12 @@ class Outbox:
                 self._wait(_Waiting(schema, value, encoded, outgoing, sent))
             else:
                 self._hand_over(known[1], encoded, outgoing, sent)
+
+    def flush(self) -> None:
+        """From any thread. What waits for company is sent now; what waits for its schema, as soon as it has one."""
+        with self._order:
+            self._must_flush = bool(self._waiting)
+        self._outlet.flush()
 
     async def know(self, schema: Schema[Any]) -> None:
         """Registers a schema ahead of its first message."""
@@ -107,17 +116,21 @@ class Outbox:
                 stamp = await self._registered(waiting)
                 encoded = waiting.encoded or await self._encoded(waiting)
             except Exception as e:  # noqa: BLE001 - schemas may be anybody's, and what they raise belongs to the sender
-                refused[id(waiting.schema)] = e
+                if not isinstance(e, _OF_ONE_VALUE):
+                    refused[id(waiting.schema)] = e
                 self._drop(waiting, e)
             else:
                 self._take(waiting, stamp, encoded)
 
     def _next(self) -> _Waiting | None:
         with self._order:
-            if not self._waiting:
-                self._is_draining = False
-                return None
-            return self._waiting[0]
+            if self._waiting:
+                return self._waiting[0]
+            self._is_draining = False
+            must_flush, self._must_flush = self._must_flush, False
+        if must_flush:
+            self._outlet.flush()
+        return None
 
     def _drop(self, waiting: _Waiting, error: Exception) -> None:
         with self._order:

@@ -182,7 +182,7 @@ class Producer(Generic[T]):
         self.flush_async().result(self._settings.send_timeout_s + _SLACK_S)
 
     def flush_async(self) -> Pending[None]:
-        self._outlet.flush()
+        self._outbox.flush()
         return self._in_flight.flushed()
 
     def close(self) -> None:
@@ -249,7 +249,7 @@ class Producer(Generic[T]):
         return InvalidRecord(told, error.findings)
 
     def _waited_for(self, sent: Pending[Position]) -> Position:
-        self._outlet.flush()
+        self._outbox.flush()
         return sent.result(self._settings.send_timeout_s + _SLACK_S)
 
     def _acknowledged(self, message: NewMessage[Any], sent: Pending[Position]) -> None:
