@@ -1,24 +1,20 @@
 """AutoConsume: messages as values of their writers' schemas."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from tallystick.errors import InvalidArgument, InvalidSchema, NotFound, SchemaSerializationError, Unsupported
 from tallystick.formats import decoder_of, parse
 from tallystick.formats.key_value import KeyValueSchema as ParsedPair
-from tallystick.formats.protobuf import ProtobufSchema
-from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
-from tallystick.serde import pairs
+from tallystick.serde import pairs, records
 from tallystick.serde.native import refusing_writer
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.primitive import as_it_came
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
 from tallystick.serde.subjects import Naming
 from tallystick.wire import external_id
-from tallystick.wire.external_id import ExternalId
 
 AUTO_CONSUME: Final = SchemaType("AUTO_CONSUME")
 
@@ -120,29 +116,13 @@ class AutoConsume(Schema[Any]):
         try:
             id_ = external_id.read(schema_id)
             definition = self._lookup.by_id(id_.schema, namespace)
+            references = self._lookup.referenced(definition, namespace) if definition.references else NO_REFERENCES
+            return records.with_message(definition, references, id_.message), references
         except (InvalidArgument, NotFound) as e:
             raise SchemaSerializationError(
                 f"{told}, which the client's registry does not know: {e.message}; give the client the registry that "
                 "its producer used, or read with the schema class that wrote it"
             ) from e
-        references = self._lookup.referenced(definition, namespace) if definition.references else NO_REFERENCES
-        return _with_message(definition, references, id_, told), references
-
-
-def _with_message(definition: SchemaDefinition, references: References, id_: ExternalId, told: str) -> SchemaDefinition:
-    """The definition, and for Protobuf which of a file's messages the id means."""
-    if definition.type != types.PROTOBUF:
-        return definition
-    schema = parse(definition, references, is_lenient=True)
-    assert isinstance(schema, ProtobufSchema)
-    try:
-        message = schema.message_at(id_.message)
-    except KeyError as e:
-        raise SchemaSerializationError(
-            f"{told}, and says message {'.'.join(map(str, id_.message))} of the file, which has no such message; "
-            "give the client the registry that its producer used"
-        ) from e
-    return replace(definition, properties={**definition.properties, MESSAGE_PROPERTY: message})
 
 
 def _reader(definition: SchemaDefinition, references: References) -> Read[Any]:

@@ -1,13 +1,16 @@
 """What a definition calls its record: subjects are named after it, and frames say which message of a file it is."""
 
 import json
+from dataclasses import replace
 
-from tallystick.errors import TallystickError
+from tallystick.errors import InvalidArgument, TallystickError
 from tallystick.formats import parse
 from tallystick.formats.avro.types import AvroSchema, Enum, Fixed, Record
 from tallystick.formats.json_schema import JsonSchema
+from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
+from tallystick.model.schema_type import PROTOBUF
 
 
 def record_name(definition: SchemaDefinition, references: References = NO_REFERENCES) -> str | None:
@@ -39,3 +42,17 @@ def described(definition: SchemaDefinition) -> str:
     except TallystickError:
         name = None
     return definition.type if name is None else f"{definition.type} {name}"
+
+
+def with_message(definition: SchemaDefinition, references: References, path: tuple[int, ...]) -> SchemaDefinition:
+    """The definition, and for Protobuf which message of the file its records are. Raises `InvalidArgument`."""
+    if definition.type != PROTOBUF:
+        return definition
+    schema = parse(definition, references, is_lenient=True)
+    assert isinstance(schema, ProtobufSchema)
+    try:
+        message = schema.message_at(path)
+    except KeyError as e:
+        steps = ".".join(map(str, path))
+        raise InvalidArgument("schema id", f"it names message {steps} of the file, which has no such message") from e
+    return replace(definition, properties={**definition.properties, MESSAGE_PROPERTY: message})

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tallystick.errors import SchemaSerializationError
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
-from tallystick.model.schema_type import EXTERNAL
+from tallystick.model.schema_type import EXTERNAL, SchemaType
 from tallystick.serde.ports import SchemaLookup
 from tallystick.wire.pulsar.schemas import KeyValueIds
 
@@ -44,6 +44,11 @@ class Schema(ABC, Generic[T]):
 
     definition: SchemaDefinition = SchemaDefinition(EXTERNAL)
     """What the broker is told. EXTERNAL: that somebody else keeps the schema."""
+
+    @property
+    def kept_type(self) -> SchemaType | None:
+        """The type of what a third-party registry keeps, where it is one of ours: frames of Protobuf say more."""
+        return None
 
     @abstractmethod
     def encode(self, topic: str, value: T) -> EncodeData: ...

@@ -9,16 +9,13 @@ from tallystick.connect.external.once import Once
 from tallystick.connect.external.shared import RegistryShare
 from tallystick.connect.external.writing import Own, Registering, Written, written
 from tallystick.errors import Closed, InvalidArgument, InvalidRecord
-from tallystick.formats import parse
-from tallystick.formats.protobuf import ProtobufSchema
-from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
-from tallystick.model.schema_type import EXTERNAL, PROTOBUF
+from tallystick.model.schema_type import EXTERNAL, SchemaType
+from tallystick.serde import records
 from tallystick.serde.native import NativeSchema
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
 from tallystick.wire import external_id
-from tallystick.wire.external_id import ExternalId
 
 T = TypeVar("T")
 
@@ -51,6 +48,10 @@ class ExternalSchema(Schema[T], Generic[T]):
         self._lock = Lock()
         self._users = 0
         self._is_closed = False
+
+    @property
+    def kept_type(self) -> SchemaType:
+        return self.native.definition.type
 
     def __repr__(self) -> str:
         return f"<ExternalSchema {self.native!r} at {self._registry.url}>"
@@ -130,7 +131,7 @@ class ExternalSchema(Schema[T], Generic[T]):
             lookup, namespace = self._lookup(), self._how.naming.namespace_of(topic)
             definition = lookup.by_id(id_.schema, namespace)
             references = lookup.referenced(definition, namespace) if definition.references else NO_REFERENCES
-            definition = _with_message(definition, references, id_)
+            definition = records.with_message(definition, references, id_.message)
             return _telling(about, self.native.reader_of(topic, definition, None, references))
 
     def _lookup(self) -> SchemaLookup:
@@ -161,17 +162,3 @@ def _refusing(about: About, reason: str) -> Read[T]:
         raise about.error(reason)
 
     return refusing
-
-
-def _with_message(definition: SchemaDefinition, references: References, id_: ExternalId) -> SchemaDefinition:
-    """The definition with the message of a Protobuf file that the id names."""
-    if definition.type != PROTOBUF:
-        return definition
-    schema = parse(definition, references, is_lenient=True)
-    assert isinstance(schema, ProtobufSchema)
-    try:
-        name = schema.message_at(id_.message)
-    except KeyError as e:
-        steps = ".".join(map(str, id_.message))
-        raise InvalidArgument("schema id", f"it names message {steps} of the file, which has no such message") from e
-    return replace(definition, properties={**definition.properties, MESSAGE_PROPERTY: name})

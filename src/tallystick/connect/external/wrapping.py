@@ -45,7 +45,8 @@ def as_external(
 def _wrapped(schema: Schema[Any], registry: GivenRegistry, how: Registering) -> Schema[Any]:
     if isinstance(schema, KeyValueSchema):
         key, value = (_wrapped(half, registry, how) for half in (schema.key, schema.value))
-        return KeyValueSchema(key, value, schema.encoding)
+        is_same = key is schema.key and value is schema.value
+        return schema if is_same else KeyValueSchema(key, value, schema.encoding)
     if not isinstance(schema, NativeSchema) or isinstance(schema, PrimitiveSchema):
         return schema
     if schema.definition.type not in KEPT:
