@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import logging
 import time
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from tallystick.errors import Closed, TallystickError, TimedOut, Unauthenticated, Unavailable
@@ -183,16 +184,16 @@ class Connection(asyncio.Protocol):
 
     # Commands
 
-    def write(self, frame: bytes) -> None:
-        self._transport.write(frame)
+    def write(self, frames: Sequence[bytes]) -> None:
+        if frames and not self._transport.is_closing():
+            self._transport.writelines(frames)
 
     def tell(self, content: Any) -> None:
         """Sends a command that nobody waits for the answer of."""
         name = type(content).__name__
         if name in _TAKES_REQUEST_ID and not content.HasField("request_id"):
             content.request_id = next(self._numbers)
-        if not self._transport.is_closing():
-            self._transport.write(simple_frame(command_of(content)))
+        self.write([simple_frame(command_of(content))])
 
     async def ask(self, content: Any, topic: str = "") -> Any:
         """The answer to a command; errors name the topic. Raises what `refusals` makes of the broker's, `TimedOut`."""
@@ -201,7 +202,7 @@ class Connection(asyncio.Protocol):
         number = content.request_id = next(self._numbers)
         answer: asyncio.Future[Any] = self._loop.create_future()
         self._requests[number] = (answer, topic)
-        self._transport.write(simple_frame(command_of(content)))
+        self.write([simple_frame(command_of(content))])
         try:
             async with asyncio.timeout(self._settings.operation_timeout_s):
                 return await answer

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
+from typing import Any
 
 from tallystick.errors import Closed, TallystickError, Unsupported
 from tallystick.messaging.pending import Pending
@@ -15,6 +16,7 @@ from tallystick.model.subject import Version
 from tallystick.transports.pulsar.acknowledging import DeliveredEntry
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.partition_inlet import PartitionInlet
+from tallystick.transports.pulsar.place import start_of
 from tallystick.transports.pulsar.topics import topic_name
 
 
@@ -22,6 +24,7 @@ class PulsarInlet:
     """Implements `Inlet`."""
 
     def __init__(self, cluster: Cluster, deliver: Deliver) -> None:
+        self.on_closed: Callable[[Any], object] = lambda _: None
         self._cluster = cluster
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
@@ -109,14 +112,18 @@ class PulsarInlet:
             raise Unsupported("a reader keeps no list of what it has read; seek to have it again")
 
     async def seek(self, start: StartAt | Position) -> None:
-        """A position moves its own partition alone."""
-        moved = [part for part in self._parts if _is_meant(part, start)]
+        """A position moves its own partition alone. The first message comes after the caller has its answer."""
+        place = start_of(start)
+        moved = [part for part in self._parts if _is_meant(part, place)]
         stay = [part for part in self._parts if part not in moved]
         if stay and stay[0].is_reader:
             raise Unsupported("a reader of several partitions can seek a time or an end, but no position of one")
         if not moved:
             raise Unsupported(f"{start} is of no partition that is consumed here")
-        await asyncio.gather(*(part.seek(start) for part in moved))
+        try:
+            await asyncio.gather(*(part.seek(place) for part in moved))
+        finally:
+            self._loop.call_soon(self._begin)
         self._delivered.clear()
         for part in stay:
             # What it had delivered is dropped with the rest.
@@ -135,10 +142,12 @@ class PulsarInlet:
     async def unsubscribe(self) -> None:
         self._require_subscription()
         await asyncio.gather(*(part.unsubscribe() for part in self._parts))
+        self.on_closed(self)
 
     async def close(self) -> None:
         self._is_closed = True
         await asyncio.gather(*(part.close() for part in self._parts))
+        self.on_closed(self)
 
     def abort(self, _: TallystickError | Closed) -> None:
         self._is_closed = True
@@ -153,5 +162,5 @@ def _owner(message: Incoming) -> PartitionInlet:
     return delivered.owner
 
 
-def _is_meant(part: PartitionInlet, start: StartAt | Position) -> bool:
+def _is_meant(part: PartitionInlet, start: StartAt | PulsarPosition) -> bool:
     return not isinstance(start, PulsarPosition) or start.partition == part.topic.partition

@@ -2,9 +2,10 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
 from tallystick.errors import InvalidArgument, TallystickError
 from tallystick.messaging.pending import Pending
@@ -22,6 +23,7 @@ class PartitionedOutlet:
 
     def __init__(self, topic: TopicName, outlets: Sequence[PartitionOutlet]) -> None:
         self.topic = topic
+        self.on_closed: Callable[[Any], object] = lambda _: None
         self._outlets = outlets
         self._turn = 0
         self._lock = Lock()
@@ -71,6 +73,7 @@ class PartitionedOutlet:
 
     async def close(self) -> None:
         await asyncio.gather(*(outlet.close() for outlet in self._outlets))
+        self.on_closed(self)
 
     def abort(self, error: TallystickError) -> None:
         for outlet in self._outlets:

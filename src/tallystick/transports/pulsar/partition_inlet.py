@@ -14,7 +14,7 @@ from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Incoming
 from tallystick.messaging.settings import EARLIEST, ConsumerSettings, StartAt, Subscription
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.position import Position, PulsarPosition
+from tallystick.model.position import PulsarPosition
 from tallystick.transports.pulsar.acknowledger import Acknowledger
 from tallystick.transports.pulsar.acknowledging import DeliveredEntry, bits_of
 from tallystick.transports.pulsar.attachment import Attachment
@@ -30,7 +30,7 @@ from tallystick.transports.pulsar.entry_reading import (
 )
 from tallystick.transports.pulsar.partition_outlet import schema_to_tell
 from tallystick.transports.pulsar.permits import Permits
-from tallystick.transports.pulsar.place import Place, message_id, seek_command, signed, start_of
+from tallystick.transports.pulsar.place import Place, message_id, seek_command, signed
 from tallystick.transports.pulsar.rejections import Entry, Rejections
 from tallystick.transports.pulsar.topics import TopicName
 from tallystick.wire.pulsar import pulsar_pb2 as pb
@@ -57,6 +57,7 @@ class PartitionInlet:
         topic: TopicName,
         cluster: Cluster,
         settings: ConsumerSettings,
+        start: StartAt | PulsarPosition,
         queue_size: int,
         definition: SchemaDefinition | None,
         deliver: DeliverFrom,
@@ -71,7 +72,7 @@ class PartitionInlet:
         self._cluster = cluster
         self._deliver = deliver
         self._attachment = Attachment(topic, cluster, self, self._refused)
-        self._place = Place(start_of(settings.start), self.is_reader)
+        self._place = Place(start, self.is_reader)
         self._reader = EntryReader(topic)
         self._acknowledger = Acknowledger(
             self._attachment, self._id, settings.acknowledge_delay_s, cluster.settings.operation_timeout_s
@@ -96,7 +97,7 @@ class PartitionInlet:
         await self._attachment.open()
         start = self._place.start
         if isinstance(start, datetime) and (self.is_reader or await self._is_new()):
-            await self._seek(start)
+            await self.seek(start)
 
     def begin(self) -> None:
         """From here on messages may come."""
@@ -262,11 +263,9 @@ class PartitionInlet:
             command.consumer_epoch = self._epoch
         connection.tell(command)
 
-    async def seek(self, start: StartAt | Position) -> None:
-        await self._seek(start_of(start))
-        self._grant()
-
-    async def _seek(self, start: StartAt | PulsarPosition) -> None:
+    async def seek(self, start: StartAt | PulsarPosition) -> None:
+        """Nothing comes from here on until `begin`."""
+        self._is_held = True
         self._received.clear()
         self._acknowledger.forget()
         self._rejections.clear()
@@ -310,8 +309,8 @@ class PartitionInlet:
 
     async def _is_new(self) -> bool:
         """Whether the subscription stands where everything begins: nothing was acknowledged yet."""
-        settings = replace(self._settings, subscription=None, start=EARLIEST)
-        probe = PartitionInlet(self.topic, self._cluster, settings, 1, None, lambda *_: None)
+        settings = replace(self._settings, subscription=None)
+        probe = PartitionInlet(self.topic, self._cluster, settings, EARLIEST, 1, None, lambda *_: None)
         await probe._attachment.open()
         try:
             beginning = await probe._standing(await probe._attachment.there())

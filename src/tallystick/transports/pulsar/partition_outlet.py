@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from threading import Lock
+from typing import Any
 
 from tallystick.errors import Closed, InvalidArgument, TallystickError, TimedOut, Unavailable
 from tallystick.messaging.pending import Pending
@@ -54,6 +56,7 @@ class PartitionOutlet:
         definition: SchemaDefinition | None,
     ) -> None:
         self.topic = topic
+        self.on_closed: Callable[[Any], object] = lambda _: None
         self._id = cluster.next_id()
         self._settings = settings
         self._schema = schema_to_tell(definition, topic)
@@ -220,8 +223,7 @@ class PartitionOutlet:
                 self._attachment.come_back()
 
     def _send_on(self, connection: Connection) -> None:
-        for frame in self._unanswered.to_send():
-            connection.write(frame)
+        connection.write(self._unanswered.to_send())
 
     # Answers
 
@@ -303,6 +305,7 @@ class PartitionOutlet:
             connection.senders.pop(self._id, None)
             with contextlib.suppress(TallystickError):
                 await connection.ask(pb.CommandCloseProducer(producer_id=self._id), str(self.topic))
+        self.on_closed(self)
 
     def abort(self, error: TallystickError) -> None:
         """Closes at once: what has no answer yet fails."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from weakref import WeakSet
 
 from tallystick.errors import Closed, InvalidArgument
 from tallystick.messaging.ports import Deliver, Inlet, Outlet
@@ -14,6 +13,7 @@ from tallystick.transports.pulsar.lookup import Lookup
 from tallystick.transports.pulsar.outlet import PartitionedOutlet
 from tallystick.transports.pulsar.partition_inlet import PartitionInlet
 from tallystick.transports.pulsar.partition_outlet import PartitionOutlet
+from tallystick.transports.pulsar.place import start_of
 from tallystick.transports.pulsar.pool import Pool
 from tallystick.transports.pulsar.settings import PulsarSettings
 from tallystick.transports.pulsar.topics import TopicName, topic_name
@@ -25,7 +25,7 @@ class PulsarTransport:
     def __init__(self, settings: PulsarSettings) -> None:
         self._pool = Pool(settings)
         self._cluster = Cluster(settings, Lookup(self._pool))
-        self._opened: WeakSet[PartitionOutlet | PartitionedOutlet | PulsarInlet] = WeakSet()
+        self._opened: set[PartitionOutlet | PartitionedOutlet | PulsarInlet] = set()
         self._is_closed = False
 
     @property
@@ -39,6 +39,7 @@ class PulsarTransport:
         outlets = [PartitionOutlet(one, self._cluster, settings, definition) for one in partitions]
         outlet = outlets[0] if partitions[0] is name else PartitionedOutlet(name, outlets)
         self._opened.add(outlet)
+        outlet.on_closed = self._opened.discard
         try:
             # The first one alone: it brings the schema, and is given the name that all of them have.
             await outlets[0].open()
@@ -59,10 +60,13 @@ class PulsarTransport:
         partitions = [partition for partitions in names for partition in partitions]
         inlet = PulsarInlet(self._cluster, deliver)
         queue_size = max(1, settings.queue_size // len(partitions))
+        start = start_of(settings.start)
         parts = [
-            PartitionInlet(one, self._cluster, settings, queue_size, definition, inlet.delivered) for one in partitions
+            PartitionInlet(one, self._cluster, settings, start, queue_size, definition, inlet.delivered)
+            for one in partitions
         ]
         self._opened.add(inlet)
+        inlet.on_closed = self._opened.discard
         try:
             await inlet.open(parts)
         except BaseException:
