@@ -4,9 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.connect.client import Client
 from tallystick.registry.ports import SchemaStore
+from tests.contracts.clusters import CLUSTERS, ROWS, Cluster, Served, shared_server
 from tests.contracts.stores import STORES
+from tests.kafka.fixtures import kafka
 from tests.postgres import running_postgres
+from tests.pulsar.fixtures import both, common
+
+__all__ = ["both", "common", "kafka"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,3 +35,25 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SchemaStor
         opened = STORES[request.param](request, tmp_path, stack)
         stack.callback(opened.close)
         yield opened
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Served]:
+    with shared_server(tmp_path_factory, worker_id) as server:
+        yield server
+
+
+@pytest.fixture(params=ROWS)
+def cluster(request: pytest.FixtureRequest) -> Cluster:
+    return CLUSTERS[request.param](request)
+
+
+@pytest.fixture
+def client(cluster: Cluster) -> Iterator[Client]:
+    with cluster.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def topic(cluster: Cluster) -> str:
+    return cluster.topic()

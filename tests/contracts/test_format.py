@@ -10,7 +10,18 @@ import pytest
 
 from tallystick.errors import InvalidRecord, InvalidSchema, UnknownSchemaType
 from tallystick.finding import Finding
-from tallystick.formats import Format, Schema, format_of, guid, identity, is_same, parse, schema_types
+from tallystick.formats import (
+    Format,
+    Schema,
+    decoder_of,
+    encoder_of,
+    format_of,
+    guid,
+    identity,
+    is_same,
+    parse,
+    schema_types,
+)
 from tallystick.model.definition import Reference
 from tests.contracts.backends import FORMATS, FormatSample
 
@@ -58,6 +69,18 @@ def test_value_comes_back_from_its_bytes(sample: FormatSample, schema: Schema, f
 def test_schema_reads_as_its_own_reader(sample: FormatSample, schema: Schema, format_: Format) -> None:
     payload = format_.encode(schema, sample.value)
     assert format_.decode(schema, payload, parse(sample.definition_of(sample.spaced))) == sample.value
+
+
+def test_bound_functions_do_the_same(sample: FormatSample, schema: Schema, format_: Format) -> None:
+    encode, decode = encoder_of(schema), decoder_of(schema)
+    as_its_own_reader = decoder_of(schema, parse(sample.definition_of(sample.spaced)))
+    for _ in range(2):
+        payload = encode(sample.value)
+        assert payload == format_.encode(schema, sample.value)
+        assert decode(payload) == as_its_own_reader(payload) == sample.value
+    with pytest.raises(InvalidRecord) as refused:
+        encode(sample.wrong)
+    _assert_explained(refused.value.findings)
 
 
 def test_wrong_value_is_found(sample: FormatSample, schema: Schema, format_: Format) -> None:
