@@ -48,6 +48,8 @@ class Writer:
     schema_id: SchemaId | SchemaIdBytes | None = None
     error: TallystickError | None = None
     """Why messages of it cannot be read."""
+    reads_keys: bool = False
+    """Whether the key is half of the value, so that a message without payload has one."""
 
 
 class Message(Generic[T]):
@@ -65,7 +67,7 @@ class Message(Generic[T]):
 
     @property
     def value(self) -> T:
-        """Decoded by the writer's schema into the reader's; None for a tombstone.
+        """Decoded by the writer's schema into the reader's; None for a tombstone (of a pair: its value's half).
 
         Raises `InvalidRecord` with findings where the payload does not fit, and whatever kept the writer's schema away.
         """
@@ -77,10 +79,10 @@ class Message(Generic[T]):
         incoming, writer = self._incoming, self._writer
         if writer.error is not None:
             raise writer.error
-        if incoming.payload is None:
+        if incoming.payload is None and not (writer.reads_keys and incoming.key is not None):
             return None
         try:
-            return writer.read(incoming.payload, incoming.key)
+            return writer.read(incoming.payload, incoming.key)  # type: ignore[arg-type]  # readers of pairs take None
         except InvalidRecord as e:
             raise InvalidRecord(f"topic {self.topic}, message {self.position}: {e.message}", e.findings) from e
 
@@ -185,7 +187,7 @@ def _time(milliseconds: int | None) -> datetime | None:
 
 
 def _key_is_no_text(topic: str, position: Position) -> InvalidRecord:
-    reason = f"topic {topic}, message {position}: the key is no UTF-8 text"
+    reason = f"topic {topic}, message {position}: the key is no UTF-8 text; key_bytes has it"
     finding = Finding(
         rule="MESSAGE_KEY_NOT_TEXT",
         message=reason,

@@ -11,7 +11,6 @@ A schema is registered once; its stamp then makes payload, key and mark of each 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from tallystick.errors import InvalidArgument, Unsupported
@@ -26,7 +25,7 @@ from tallystick.serde.key_value import KeyValueSchema, is_external
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import EncodeData, Schema, SchemaIdBytes
 from tallystick.serde.subjects import Naming
-from tallystick.wire import confluent_frame
+from tallystick.wire import confluent_frame, external_id
 from tallystick.wire.confluent_frame import SchemaMark
 from tallystick.wire.pulsar.schemas import KeyValueIds
 
@@ -50,6 +49,7 @@ class Stamp:
         return self.prefix + data if self.prefix and data is not None else data, encoded.key, self.mark
 
 
+_LONGEST_ID = 4
 WITHOUT_SCHEMA = (types.BYTES, types.NONE)
 """Messages of these say nothing of a schema."""
 
@@ -118,11 +118,24 @@ class FrameStamps:
         if definition.type in WITHOUT_SCHEMA:
             return Stamp()
         if definition.type == types.EXTERNAL:
-            return Stamp(pack=partial(self._with_its_id, is_key=is_key))
+            return self._external(schema, is_key=is_key)
         return await asyncio.to_thread(self._registered, definition, is_key=is_key)
 
-    def _with_its_id(self, encoded: EncodeData, *, is_key: bool) -> Stamped:
-        return self._telling(SchemaMark(_number(encoded.schema_id)), is_key=is_key).apply(encoded)
+    def _external(self, schema: Schema[Any], *, is_key: bool) -> Stamp:
+        """Each message has the id that its schema gave it."""
+        stamps: dict[SchemaIdBytes | None, Stamp] = {}
+        is_protobuf = schema.kept_type == types.PROTOBUF
+
+        def pack(encoded: EncodeData) -> Stamped:
+            if encoded.data is None:
+                return None, encoded.key, NO_MARK
+            stamp = stamps.get(encoded.schema_id)
+            if stamp is None:
+                mark = _mark(encoded.schema_id, is_protobuf=is_protobuf)
+                stamp = stamps[encoded.schema_id] = self._telling(mark, is_key=is_key)
+            return stamp.apply(encoded)
+
+        return Stamp(pack=pack)
 
     def _registered(self, definition: SchemaDefinition, *, is_key: bool) -> Stamp:
         lookup = self._required_lookup()
@@ -150,8 +163,12 @@ class FrameStamps:
         return self._lookup
 
 
-def _number(schema_id: SchemaIdBytes | None) -> SchemaId:
-    """The number in the id that a third-party schema gave; raises `Unsupported` where it is none of four bytes."""
-    if not isinstance(schema_id, bytes) or not 0 < len(schema_id) <= 4:
-        raise Unsupported("a frame holds the id of a schema in four bytes; this schema's id is another thing")
-    return SchemaId(int.from_bytes(schema_id))
+def _mark(schema_id: SchemaIdBytes | None, *, is_protobuf: bool) -> SchemaMark:
+    """The id that a third-party schema gave; raises `Unsupported` where it is no number of four bytes."""
+    if isinstance(schema_id, bytes) and 0 < len(schema_id) <= _LONGEST_ID and not is_protobuf:
+        return SchemaMark(SchemaId(int.from_bytes(schema_id)))
+    try:
+        id_ = external_id.read(schema_id if isinstance(schema_id, bytes) else b"")
+    except InvalidArgument as e:
+        raise Unsupported("a frame holds the id of a schema in four bytes; this schema's id is another thing") from e
+    return SchemaMark(id_.schema, id_.message if is_protobuf else None)

@@ -6,6 +6,7 @@ and its value raises.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -22,14 +23,16 @@ from tallystick.messaging.ports import Incoming, Inlet, Mark
 from tallystick.messaging.settings import Framing
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
-from tallystick.model.key_value import KeyValue
+from tallystick.model.key_value import KeyValue, KeyValueEncoding
+from tallystick.model.subject import SchemaId
 from tallystick.serde.auto_consume import AutoConsume
 from tallystick.serde.key_value import KeyValueSchema
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import Read, Schema
 from tallystick.serde.subjects import Naming
-from tallystick.wire import confluent_frame
+from tallystick.wire import confluent_frame, external_id
 from tallystick.wire.confluent_frame import SchemaMark
+from tallystick.wire.external_id import ExternalId
 
 MOST_KEPT = 10_000
 """Writers that are remembered; bytes that are no frame could otherwise fill the memory."""
@@ -107,7 +110,8 @@ class ClusterWriters:
         except TallystickError as e:
             error = _unknown(topic, f"version {mark.version}", e) if isinstance(e, NotFound) else e
             return Writer(unreadable, definition, mark.version, mark.schema_id, error)
-        return Writer(read, definition, mark.version, mark.schema_id)
+        reads_keys = _has_key(self._schema.definition if definition is None else definition)
+        return Writer(read, definition, mark.version, mark.schema_id, reads_keys=reads_keys)
 
 
 class FrameWriters:
@@ -156,10 +160,13 @@ class FrameWriters:
         key = self._half(incoming, schema.key, is_key=True)
         value = self._half(incoming, schema.value, is_key=False)
 
-        def read(payload: bytes, key_bytes: bytes | None) -> KeyValue:
-            return KeyValue(None if key_bytes is None else key.read(key_bytes, None), value.read(payload, None))
+        def read(payload: bytes | None, key_bytes: bytes | None) -> KeyValue:
+            return KeyValue(
+                None if key_bytes is None else key.read(key_bytes, None),
+                None if payload is None else value.read(payload, None),
+            )
 
-        return replace(value, read=read)
+        return replace(value, read=read, reads_keys=True)
 
     def _half(self, incoming: Incoming, schema: Schema[Any], *, is_key: bool) -> Writer:
         told = self._told(incoming, is_key=is_key)
@@ -167,23 +174,31 @@ class FrameWriters:
             # A tombstone, or a half that is bytes to the reader: nothing to decode by.
             return Writer(schema.reader_of(incoming.topic, None, None))
         mark, start = confluent_frame.read(told)
+        if schema.definition.type == types.EXTERNAL and isinstance(mark.schema, int):
+            return self._external(incoming.topic, schema, mark.schema, told if self._in_header else None)
         definition = self._definition(incoming.topic, mark)
         schema_id = mark.schema if isinstance(mark.schema, int) else None
         if definition.type == types.PROTOBUF:
             read = self._protobuf(incoming.topic, schema, definition, told if self._in_header else None)
         else:
-            inner = self._reader(schema, incoming.topic, definition, schema_id)
+            references = self._references(incoming.topic, definition)
+            inner = schema.reader_of(incoming.topic, definition, None, references)
             read = inner if self._in_header else _behind(inner, start)
         return Writer(read, definition, None, schema_id)
 
-    def _reader(
-        self, schema: Schema[Any], topic: str, definition: SchemaDefinition, schema_id: int | None
-    ) -> Read[Any]:
-        if schema.definition.type == types.EXTERNAL and schema_id is not None:
-            told = schema_id.to_bytes(4)
-            schema.prepare(topic, told)
-            return schema.reader_of(topic, None, told)
-        return schema.reader_of(topic, definition, None, self._references(topic, definition))
+    def _external(self, topic: str, schema: Schema[Any], schema_id: SchemaId, header: bytes | None) -> Writer:
+        """The schema finds the writer's by itself, in its own registry, by the id that the frame has."""
+        is_protobuf = schema.kept_type == types.PROTOBUF
+        schema.prepare(topic, _id_bytes(SchemaMark(schema_id)))
+        readers: dict[tuple[int, ...] | None, Read[Any]] = {}
+
+        def read(data: bytes, key: bytes | None) -> Any:
+            mark, start = confluent_frame.read(header or data, is_protobuf=is_protobuf)
+            if mark.message not in readers:
+                readers[mark.message] = schema.reader_of(topic, None, _id_bytes(mark))
+            return readers[mark.message](data if header else data[start:], key)
+
+        return Writer(read, None, None, schema_id)
 
     def _references(self, topic: str, definition: SchemaDefinition) -> References:
         if not definition.references or self._lookup is None:
@@ -222,6 +237,21 @@ class FrameWriters:
 def _is_bytes(schema: Schema[Any]) -> bool:
     """Whether the reader wants the bytes as they are, with the frame."""
     return schema.definition.type in (types.BYTES, types.NONE) and not isinstance(schema, AutoConsume)
+
+
+def _has_key(definition: SchemaDefinition) -> bool:
+    """Whether the key of a message is half of its value."""
+    if definition.type != types.KEY_VALUE:
+        return False
+    return bool(json.loads(definition.text).get("encoding") == KeyValueEncoding.SEPARATED)
+
+
+def _id_bytes(mark: SchemaMark) -> bytes:
+    """The id of a frame as schemas of third-party registries know it."""
+    assert isinstance(mark.schema, int)
+    if mark.message is None or mark.message == confluent_frame.FIRST_MESSAGE:
+        return mark.schema.to_bytes(4)
+    return external_id.write(ExternalId(mark.schema, mark.message))
 
 
 def _behind(read: Read[Any], start: int) -> Read[Any]:

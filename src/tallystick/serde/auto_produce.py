@@ -31,6 +31,10 @@ class AutoProduceBytes(Schema[bytes]):
             self.definition = schema.definition
             self._read = None if is_external(schema) else schema.reader_of("", None, None)
 
+    @property
+    def kept_type(self) -> SchemaType | None:
+        return None if self.schema is None else self.schema.kept_type
+
     def bind(self, definition: SchemaDefinition | None, references: References = NO_REFERENCES) -> None:
         """Follows the topic's latest schema from now on; None: it has none, and all bytes pass.
 
