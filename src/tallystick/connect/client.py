@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
-from tallystick.connect import clusters
+from tallystick.connect import clusters, following
 from tallystick.connect.external import as_external
 from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.messaging.consumer import Consumer
@@ -215,7 +215,9 @@ class Client:
     ) -> Producer[T]:
         transport = await self._connected()
         if isinstance(schema, AutoProduceBytes) and schema.definition.type in CLIENT_SIDE:
-            schema.bind(await transport.latest_schema(topic))
+            kept = None if self._is_framed else await transport.latest_schema(topic)
+            followed = await following.bound(schema, topic, kept, self._registry, self._naming)
+            schema = cast("Schema[T]", followed)
         schema = self._adapted(schema)
         outlet = await transport.open_outlet(topic, settings, self._told(schema))
         stamps = (

@@ -9,6 +9,7 @@ from tallystick.errors import Unsupported
 from tallystick.model.naming import KafkaNaming
 from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF
 from tallystick.rest import RegistryClient
+from tallystick.serde.auto_produce import AutoProduceBytes
 from tallystick.serde.key_value import KeyValueSchema
 from tallystick.serde.native import NativeSchema
 from tallystick.serde.ports import SchemaLookup
@@ -34,8 +35,9 @@ def as_external(
 ) -> Schema[T]:
     """The same schema, with its definition in the given registry, which stays the caller's to close.
 
-    Both halves of a pair that have a definition go there. Primitives, and schemas that are third-party's already, stay
-    what they are. Raises `Unsupported` for types that only Pulsar's own registry knows.
+    Both halves of a pair that have a definition go there, and what `AutoProduceBytes` checks. Primitives, and schemas
+    that are third-party's already, stay what they are. Raises `Unsupported` for types that only Pulsar's own registry
+    knows.
     """
     how = Registering(Naming(naming, namespace), auto_register, use_latest, normalize)
     url = lookup.url if isinstance(lookup, RegistryClient) else "its own address"
@@ -47,6 +49,8 @@ def _wrapped(schema: Schema[Any], registry: GivenRegistry, how: Registering) -> 
         key, value = (_wrapped(half, registry, how) for half in (schema.key, schema.value))
         is_same = key is schema.key and value is schema.value
         return schema if is_same else KeyValueSchema(key, value, schema.encoding)
+    if isinstance(schema, AutoProduceBytes) and schema.schema is not None:
+        return AutoProduceBytes(_wrapped(schema.schema, registry, how))
     if not isinstance(schema, NativeSchema) or isinstance(schema, PrimitiveSchema):
         return schema
     if schema.definition.type not in KEPT:
