@@ -16,6 +16,8 @@ class Counted:
     url: str = ""
     requests: list[str] = field(default_factory=list)
     """Method and path of each, in the order in which they came."""
+    connections: int = 0
+    """That are open now."""
 
     def taken(self) -> list[str]:
         """What came since the last call."""
@@ -25,10 +27,20 @@ class Counted:
 
 @contextmanager
 def counted(registry: str) -> Iterator[Counted]:
-    seen = Counted()
+    seen, counting = Counted(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            with counting:
+                seen.connections += 1
+
+        def finish(self) -> None:
+            with counting:
+                seen.connections -= 1
+            super().finish()
 
         def _pass_on(self) -> None:
             seen.requests.append(f"{self.command} {self.path.partition('?')[0]}")

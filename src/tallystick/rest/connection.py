@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from tallystick.errors import InvalidArgument, Unavailable
+from tallystick.errors import Closed, InvalidArgument, Unavailable
 from tallystick.rest.credentials import Credentials
 from tallystick.rest.problems import error_of
 
@@ -110,6 +110,11 @@ class Connection:
             pause_s = self._retries.pause_s * 2 ** (attempt - 1)
             try:
                 response = self._client.send(request)
+            except RuntimeError as e:
+                # It may be closed by one thread while another one asks, or waits to ask again.
+                if self._client.is_closed:
+                    raise Closed(f"the client of the registry at {self._named} is closed") from e
+                raise
             except httpx.TransportError as e:
                 if is_last or not (is_idempotent or isinstance(e, _NOT_SENT)):
                     raise self._unreachable(e) from e

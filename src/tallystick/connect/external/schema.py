@@ -8,7 +8,7 @@ from tallystick.connect.external.failures import About, asking
 from tallystick.connect.external.once import Once
 from tallystick.connect.external.shared import RegistryShare
 from tallystick.connect.external.writing import Own, Registering, Written, written
-from tallystick.errors import Closed, InvalidArgument, InvalidRecord
+from tallystick.errors import InvalidArgument, InvalidRecord
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import EXTERNAL, SchemaType
 from tallystick.serde import records
@@ -31,7 +31,7 @@ class ExternalSchema(Schema[T], Generic[T]):
     The first value for a topic registers it (or finds it there); after that, `encode` asks nobody. A payload is read
     by the definition that its id names, which is fetched once, into the program's own. Threads may share a schema, and
     so may producers and consumers: each calls `configure` when it begins and `close` when it ends. What was fetched
-    before stays known after that.
+    before stays known after that, without a connection.
     """
 
     definition = SchemaDefinition(EXTERNAL)
@@ -47,7 +47,7 @@ class ExternalSchema(Schema[T], Generic[T]):
         self._readers: Once[tuple[str, bytes], Read[T]] = Once()
         self._lock = Lock()
         self._users = 0
-        self._is_closed = False
+        self._is_used_by_hand = False
 
     @property
     def kept_type(self) -> SchemaType:
@@ -61,16 +61,17 @@ class ExternalSchema(Schema[T], Generic[T]):
         with self._lock:
             if self._users == 0:
                 self._registry.take()
-            self._users += 1
-            self._is_closed = False
+            # Who has begun to use the schema and configures it only now is one and the same.
+            self._users += 0 if self._is_used_by_hand else 1
+            self._is_used_by_hand = False
 
     def close(self) -> None:
-        """One user less; the last one gives the registry back."""
+        """One user less; the last one gives the registry back. Who uses the schema after that takes it again."""
         with self._lock:
             if self._users == 1:
                 self._registry.give_back()
             self._users = max(self._users - 1, 0)
-            self._is_closed = self._users == 0
+            self._is_used_by_hand = False
 
     def encode(self, topic: str, value: T) -> EncodeData:
         known = self._at(topic)
@@ -137,11 +138,9 @@ class ExternalSchema(Schema[T], Generic[T]):
     def _lookup(self) -> SchemaLookup:
         """Who uses the schema by hand, without a producer or consumer, only closes it."""
         with self._lock:
-            if self._is_closed:
-                raise Closed(f"{self!r} is closed, and what it needs now was not asked for before")
             if self._users == 0:
                 self._registry.take()
-                self._users = 1
+                self._users, self._is_used_by_hand = 1, True
         return self._registry.lookup()
 
 
