@@ -127,11 +127,11 @@ def _decimal(raw: Any) -> Decimal | None:
     return Decimal(raw) if isinstance(raw, str) and _NUMBER.fullmatch(raw) else None
 
 
-def _uuid(text: str) -> UUID | None:
+def _uuid(text: str) -> UUID | bytes | None:
     try:
         return UUID(text)
     except ValueError:
-        return None
+        return base64_of(text)
 
 
 def _float(raw: Any) -> Any:
@@ -147,7 +147,7 @@ _MOMENT = 'write a time of ISO 8601, such as "2026-01-31T12:00:00.250Z", or the 
 _LOCAL = 'write date and time without a zone, such as "2026-01-31T12:30:00.250", or the number underneath'
 _LOGICAL: Mapping[str, _Form] = {
     "decimal": (_decimal, 'write a number that fits, or its text, such as "12.50"'),
-    "uuid": (_text(_uuid), "write a UUID"),
+    "uuid": (_text(_uuid), "write a UUID, or its bytes in Base64"),
     "date": (_text(times.date), 'write a date, such as "2026-01-31"'),
     "time-millis": (_text(lambda text: times.time(text, MILLIS)), _TIME),
     "time-micros": (_text(lambda text: times.time(text, MICROS)), _TIME),
