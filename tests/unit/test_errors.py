@@ -17,6 +17,7 @@ ALL = [
     UnknownSchemaType("XML", ["STRING", "AVRO"]),
     errors.IncompatibleSchema("does not fit", [FINDING]),
     errors.InvalidRecord("does not fit", [FINDING]),
+    errors.SchemaSerializationError("cannot encode", [FINDING]),
     errors.InvalidArgument("version", "0 is no version"),
     errors.SchemaTooLarge(11, 10),
     errors.NotPermitted("read only"),
@@ -25,6 +26,7 @@ ALL = [
     errors.NamespaceNotEmpty("acme/sales"),
     errors.AlreadyExists("Tenant acme exists already"),
     errors.Busy("producer", "another producer has that name"),
+    errors.Closed("the producer is closed"),
     errors.Unsupported("not on this registry"),
     errors.NotFound("no such thing"),
     errors.NamespaceNotFound("acme/sales"),
@@ -40,6 +42,8 @@ ALL = [
     errors.Unauthenticated("who are you?"),
     errors.Forbidden("not you"),
     Unavailable("no answer"),
+    errors.TimedOut("no answer within 1 s"),
+    errors.QueueFull("10 messages are on their way"),
 ]
 
 
@@ -64,6 +68,7 @@ def test_codes_are_stable_and_differ() -> None:
         "UnknownSchemaType": "unknown-schema-type",
         "IncompatibleSchema": "incompatible-schema",
         "InvalidRecord": "invalid-record",
+        "SchemaSerializationError": "schema-serialization",
         "InvalidArgument": "invalid-argument",
         "SchemaTooLarge": "schema-too-large",
         "NotPermitted": "not-permitted",
@@ -72,6 +77,7 @@ def test_codes_are_stable_and_differ() -> None:
         "NamespaceNotEmpty": "namespace-not-empty",
         "AlreadyExists": "already-exists",
         "Busy": "busy",
+        "Closed": "closed",
         "Unsupported": "unsupported",
         "NotFound": "not-found",
         "NamespaceNotFound": "namespace-not-found",
@@ -87,11 +93,13 @@ def test_codes_are_stable_and_differ() -> None:
         "Unauthenticated": "unauthenticated",
         "Forbidden": "forbidden",
         "Unavailable": "unavailable",
+        "TimedOut": "timed-out",
+        "QueueFull": "queue-full",
     }
 
 
 def test_only_what_may_pass_is_transient() -> None:
-    assert [type(error) for error in ALL if error.transient] == [Unavailable]
+    assert [type(error) for error in ALL if error.transient] == [Unavailable, errors.TimedOut, errors.QueueFull]
 
 
 def test_facts_are_attributes() -> None:

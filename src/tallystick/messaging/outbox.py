@@ -76,6 +76,10 @@ class Outbox:
             self._must_flush = bool(self._waiting)
         self._outlet.flush()
 
+    def knows(self, schema: Schema[Any]) -> bool:
+        """From any thread. Whether it is registered already."""
+        return id(schema) in self._known
+
     async def know(self, schema: Schema[Any]) -> None:
         """Registers a schema ahead of its first message."""
         await self._stamp_of(schema)

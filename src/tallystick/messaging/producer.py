@@ -221,7 +221,8 @@ class Producer(Generic[T]):
             may_block = is_external(schema)
         if value is None:
             encoded: EncodeData | None = _TOMBSTONE
-        elif may_block and is_in_event_loop():
+        elif may_block and (is_in_event_loop() or not self._outbox.knows(schema)):
+            # It may ask its registry, and has not been told which one before it is known.
             encoded = None
         else:
             try:

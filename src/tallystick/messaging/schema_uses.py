@@ -13,15 +13,18 @@ class SchemaUses:
     def __init__(self, settings: RegistrySettings) -> None:
         self._settings = settings
         self._counts: Counter[int] = Counter()
+        self._one_at_a_time = asyncio.Lock()
 
     async def begin(self, schema: Schema[Any]) -> None:
-        if not self._counts[id(schema)]:
-            # Schemas of other people may open connections here.
-            await asyncio.to_thread(schema.configure, self._settings)
-        self._counts[id(schema)] += 1
+        async with self._one_at_a_time:
+            if not self._counts[id(schema)]:
+                # Schemas of other people may open connections here.
+                await asyncio.to_thread(schema.configure, self._settings)
+            self._counts[id(schema)] += 1
 
     async def end(self, schema: Schema[Any]) -> None:
-        self._counts[id(schema)] -= 1
-        if not self._counts[id(schema)]:
-            del self._counts[id(schema)]
-            await asyncio.to_thread(schema.close)
+        async with self._one_at_a_time:
+            self._counts[id(schema)] -= 1
+            if not self._counts[id(schema)]:
+                del self._counts[id(schema)]
+                await asyncio.to_thread(schema.close)

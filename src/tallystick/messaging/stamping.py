@@ -139,7 +139,8 @@ class FrameStamps:
 
     def _registered(self, definition: SchemaDefinition, *, is_key: bool) -> Stamp:
         lookup = self._required_lookup()
-        references = lookup.referenced(definition) if definition.references else NO_REFERENCES
+        namespace = self._naming.namespace_of(self._topic)
+        references = lookup.referenced(definition, namespace) if definition.references else NO_REFERENCES
         name = records.record_name(definition, references) if self._naming.needs_record else None
         subject = self._naming.subject(self._topic, name, is_key=is_key)
         schema_id = lookup.register(str(subject), definition).id
