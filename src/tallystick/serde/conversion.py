@@ -15,7 +15,7 @@ Convert = Callable[[Any], Any]
 REFUSED = "CLASS_REFUSES_VALUE"
 UNWRITABLE = "CLASS_VALUE_UNWRITABLE"
 
-_REFUSALS = (TypeError, ValueError, ArithmeticError)
+_REFUSALS = (TypeError, ValueError, ArithmeticError, RecursionError)
 """What constructors raise for values that they do not take; pydantic's own error is a ValueError."""
 
 

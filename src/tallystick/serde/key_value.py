@@ -14,7 +14,7 @@ from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinit
 from tallystick.model.key_value import KeyValue, KeyValueEncoding
 from tallystick.model.schema_type import CLIENT_SIDE
 from tallystick.serde import pairs
-from tallystick.serde.native import TYPE_DIFFERS, NativeSchema, refusing, refusing_writer
+from tallystick.serde.native import SAYS_NOTHING, NativeSchema, refusing_type, refusing_writer
 from tallystick.serde.primitive import PrimitiveSchema
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
 from tallystick.wire.pulsar.schemas import KeyValueIds
@@ -77,14 +77,10 @@ class KeyValueSchema(Schema[KeyValue], Generic[K, V]):
         references: References = NO_REFERENCES,
     ) -> Read[KeyValue]:
         """Each half is read by its own schema, with the writer's half and its id; the writer's encoding counts."""
-        if writer is None or writer == self.definition:
+        if writer is None or writer.type in SAYS_NOTHING or writer == self.definition:
             return self._reader(topic, self.encoding, (None, None), schema_id)
         if writer.type != types.KEY_VALUE:
-            return refusing(
-                TYPE_DIFFERS,
-                f"the message was written with a schema of type {writer.type}, and is read as a pair of key and value",
-                f"read it with AutoConsume(), or with a schema of type {writer.type}",
-            )
+            return refusing_type(writer.type, "as a pair of key and value")
         try:
             written = parse(writer, references, is_lenient=True)
         except InvalidSchema as e:

@@ -13,6 +13,7 @@ from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.formats.pulsar_protobuf.descriptor import PARSING_INFO
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
+from tallystick.model.schema_type import SchemaType
 from tallystick.serde.conversion import Conversion
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import EncodeData, Read, RegistrySettings, Schema, SchemaIdBytes
@@ -27,7 +28,8 @@ WRITER_UNREADABLE = "WRITER_SCHEMA_UNREADABLE"
 MOST_READERS = 1000
 """Writers' schemas whose readers are kept."""
 
-_SAYS_NOTHING = (types.BYTES, types.NONE)
+SAYS_NOTHING = (types.BYTES, types.NONE)
+"""Of what was written."""
 _READING_PROPERTIES = (CHARSET_PROPERTY, PARSING_INFO, MESSAGE_PROPERTY)
 """Those without which a payload would be read as something else."""
 
@@ -93,7 +95,7 @@ class NativeSchema(Schema[T]):
 
         What cannot be read at all gives a reader that raises `InvalidRecord` for each message.
         """
-        if writer is None or writer.type in _SAYS_NOTHING:
+        if writer is None or writer.type in SAYS_NOTHING:
             return self.from_payload
         if writer == self.definition and self._reads_alike(writer):
             return self.from_payload
@@ -117,7 +119,7 @@ class NativeSchema(Schema[T]):
 
     def _reader(self, writer: SchemaDefinition, references: References) -> Read[T]:
         if writer.type != self.definition.type:
-            return self._refusing(writer.type)
+            return refusing_type(writer.type, f"with one of type {self.definition.type}")
         try:
             written = parse(writer, references, is_lenient=True)
         except InvalidSchema as e:
@@ -134,14 +136,6 @@ class NativeSchema(Schema[T]):
             return lambda payload, key: decode(payload)
         return self._conversion.after(decode)
 
-    def _refusing(self, written: str) -> Read[T]:
-        own = self.definition.type
-        return refusing(
-            TYPE_DIFFERS,
-            f"the message was written with a schema of type {written}, and is read with one of type {own}",
-            f"read it with AutoConsume(), or with a schema of type {written}",
-        )
-
 
 def refusing(rule: str, message: str, fix: str) -> Read[Any]:
     """A reader of messages that cannot be read, each with the same reason."""
@@ -151,6 +145,17 @@ def refusing(rule: str, message: str, fix: str) -> Read[Any]:
         raise InvalidRecord(message, [finding])
 
     return read
+
+
+def refusing_type(written: SchemaType, own: str) -> Read[Any]:
+    """A reader of messages of another type than is read."""
+    is_external = written == types.EXTERNAL
+    fit = "the schema of the registry that keeps it" if is_external else f"a schema of type {written}"
+    return refusing(
+        TYPE_DIFFERS,
+        f"the message was written with a schema of type {written}, and is read {own}",
+        f"read it with AutoConsume(), or with {fit}",
+    )
 
 
 def refusing_writer(error: InvalidSchema) -> Read[Any]:

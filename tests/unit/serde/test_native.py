@@ -120,6 +120,13 @@ def test_a_writer_of_another_type_is_told_with_both_types() -> None:
     assert finding.fix == "read it with AutoConsume(), or with a schema of type PULSAR_JSON"
 
 
+def test_a_third_partys_messages_are_told() -> None:
+    read = AvroSchema(ORDER).reader_of("t", SchemaDefinition(types.EXTERNAL), None)
+    with pytest.raises(InvalidRecord, match="type EXTERNAL") as refused:
+        read(b"", None)
+    assert refused.value.findings[0].fix.endswith("the schema of the registry that keeps it")
+
+
 def test_a_writers_schema_that_makes_no_sense_is_told() -> None:
     read = AvroSchema(ORDER).reader_of("t", SchemaDefinition(types.AVRO, "{"), None)
     with pytest.raises(InvalidRecord, match="cannot be read: invalid schema") as refused:

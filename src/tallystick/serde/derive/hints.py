@@ -3,18 +3,25 @@
 import collections.abc
 import types
 import typing
-from datetime import date, datetime, time
-from decimal import Decimal
 from enum import Enum, Flag
 from typing import Any
-from uuid import UUID
 
 from tallystick.serde.derive.classes import RawField, doc_of, is_record_class, raw_fields
 from tallystick.serde.derive.faults import At
 from tallystick.serde.derive.markers import Avro, Precision
-from tallystick.serde.derive.shapes import Choice, Entries, Field, Items, Literals, Record, Scalar, Shape, Symbols
+from tallystick.serde.derive.shapes import (
+    SCALARS,
+    Choice,
+    Entries,
+    Field,
+    Items,
+    Literals,
+    Record,
+    Scalar,
+    Shape,
+    Symbols,
+)
 
-_SCALARS = frozenset({bool, int, float, str, bytes, datetime, date, time, Decimal, UUID})
 _ITEMS: dict[Any, tuple[type, tuple[type, ...]]] = {
     list: (list, (list,)),
     collections.abc.MutableSequence: (list, (list,)),
@@ -71,11 +78,12 @@ class _Hints:
     def _plain(self, hint: Any, origin: Any, metadata: tuple[Any, ...]) -> Shape:
         if origin is typing.Literal:
             return self._literals(typing.get_args(hint))
-        if origin in _ITEMS:
-            return self._items(*_ITEMS[origin], typing.get_args(hint))
-        if origin in _ENTRIES:
-            return self._entries(typing.get_args(hint))
-        if hint in _SCALARS:
+        arguments = typing.get_args(hint)
+        if origin in _ITEMS and arguments:
+            return self._items(*_ITEMS[origin], arguments)
+        if origin in _ENTRIES and arguments:
+            return self._entries(arguments)
+        if hint in SCALARS:
             return Scalar(hint, precision=_precision(metadata))
         if is_record_class(hint):
             return self._records.record(hint)
@@ -116,7 +124,8 @@ class _Hints:
         return Entries(self.shape(values))
 
     def _refused(self, hint: Any) -> Exception:
-        if hint in _ITEMS or hint in _ENTRIES:
+        bare = typing.get_origin(hint) or hint
+        if bare in _ITEMS or bare in _ENTRIES:
             return self._at.underivable(f"{_told(hint)} does not say of what", "say it: list[str], dict[str, int]")
         return self._at.underivable(
             f"no schema type holds {_told(hint)}",

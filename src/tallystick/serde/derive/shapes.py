@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time
+from decimal import Decimal
 from enum import Enum
 from typing import Any, Final
+from uuid import UUID
 
 from tallystick.serde.derive.markers import Avro, Precision
 
@@ -15,6 +17,8 @@ class _NoDefault:
 
 
 NO_DEFAULT: Final = _NoDefault()
+
+SCALARS: Final[frozenset[Any]] = frozenset({bool, int, float, str, bytes, datetime, date, time, Decimal, UUID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +105,9 @@ Shape = Scalar | Literals | Symbols | Items | Entries | Choice | Record
 def takes(shape: Shape, value: object) -> bool:
     """Whether a value is meant for a shape, by its type alone."""
     match shape:
-        case Scalar():
-            # What a marker says is Avro's to judge.
-            return shape.avro is not None or _is_scalar(shape.type, value)
+        case Scalar(type=kind):
+            # Other types have a marker, and what that says is Avro's to judge.
+            return kind not in SCALARS or _is_scalar(kind, value)
         case Literals(values=values):
             return value in values
         case Symbols() | Record():

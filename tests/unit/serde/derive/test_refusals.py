@@ -1,6 +1,7 @@
 """Classes that no schema can be made from: each is told with its field and the fix."""
 
 import datetime as dt
+import typing
 from collections import namedtuple
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from decimal import Decimal
@@ -54,6 +55,8 @@ def with_field(hint: Any, default: Any = ...) -> Any:
         (Generic1[int], "no schema type holds"),
         (list, "list does not say of what"),
         (dict, "dict does not say of what"),
+        (typing.List, "List does not say of what"),  # noqa: UP006
+        (typing.Dict | None, "Dict does not say of what"),  # noqa: UP006
         (dict[int, str], "the keys of its dict are int"),
         (tuple[int, str], "a tuple of fixed length has no schema"),
         (Literal["a", 1], "its literals are of several types"),
