@@ -34,6 +34,10 @@ _SETTINGS = {
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SASL:SASL_PLAINTEXT",
     "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN",
     "listener.name.sasl.plain.sasl.jaas.config": f'{_LOGIN} required user_{USER}="{PASSWORD}";',
+    # Everybody may do everything but what an ACL denies; those without a password are the administrators.
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
     # By default a wrong password is answered late.
     "connection.failed.authentication.delay.ms": "0",
     "offsets.topic.replication.factor": "1",
@@ -42,6 +46,10 @@ _SETTINGS = {
     "transaction.state.log.num.partitions": "1",
     "transaction.state.log.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "500",
+    "group.consumer.min.session.timeout.ms": "500",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "200",
     "log.cleaner.enable": "false",
     "num.network.threads": "2",
     "num.io.threads": "2",

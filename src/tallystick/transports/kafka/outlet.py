@@ -1,7 +1,9 @@
 """A producer on one topic."""
 
 import time
-from functools import partial
+from collections.abc import Callable
+from types import MethodType
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -17,6 +19,7 @@ from tallystick.transports.kafka.deliveries import Deliveries
 from tallystick.transports.kafka.failures import send_failure
 
 Headers = list[tuple[str, str | bytes | None]]
+Settle = Callable[[KafkaError | None, Message], None]
 
 
 class KafkaOutlet:
@@ -35,6 +38,7 @@ class KafkaOutlet:
         self._timeout_s = settings.send_timeout_s
         self._produce = producer.produce
         self._deliveries = Deliveries(producer)
+        self._settle = _settler(self._deliveries, topic, servers)
         self._mark: Mark = NO_MARK
         self._mark_headers: Headers = []
         self._closing: Pending[None] | None = None
@@ -50,23 +54,15 @@ class KafkaOutlet:
             if refusal is not None:
                 sent.fail(refusal)
                 return
-        mark = message.mark
-        is_bare = mark is NO_MARK and not message.properties and message.replicated_from is None
-        partition = message.partition
-        arguments = (
-            self._topic,
-            message.payload,
-            message.key,
-            -1 if partition is None else partition,
-            partial(self._settle, sent),
-            None,
-            timestamp or 0,
-            None if is_bare else self._headers(message),
-        )
+        is_bare = message.mark is NO_MARK and not message.properties and message.replicated_from is None
+        headers = None if is_bare else self._headers(message)
+        partition = -1 if message.partition is None else message.partition
+        # A bound method is the least that a message can take along to be found again.
+        settle = MethodType(self._settle, sent)
         try:
-            self._produce(*arguments)
+            self._produce(self._topic, message.payload, message.key, partition, settle, None, timestamp or 0, headers)
         except BufferError:
-            self._put_when_there_is_room(arguments, sent)
+            self._put_when_there_is_room(message, partition, settle, headers, sent)
         except (KafkaException, RuntimeError) as e:
             self._fail(sent, e, len(message.payload or b""))
         deliveries = self._deliveries
@@ -83,13 +79,6 @@ class KafkaOutlet:
             self._closing = self._deliveries.close(self._timeout_s)
         await self._closing
         self._deliveries.join()
-
-    def _settle(self, sent: Pending[Position], error: KafkaError | None, message: Message) -> None:
-        self._deliveries.is_serving = True
-        if error is None:
-            sent.set(KafkaPosition(message.partition(), message.offset()))  # type: ignore[arg-type]
-        else:
-            sent.fail(send_failure(error, self._topic, self._servers, len(message)))
 
     def _headers(self, message: Outgoing) -> Headers:
         if message.mark is not self._mark:
@@ -110,22 +99,37 @@ class KafkaOutlet:
             return InvalidArgument("event_time_ms", f"topic {self._topic}: Kafka takes times after 1970-01-01 alone")
         return None
 
-    def _put_when_there_is_room(self, arguments: "tuple[object, ...]", sent: Pending[Position]) -> None:
+    def _put_when_there_is_room(
+        self, message: Outgoing, partition: int, settle: Settle, headers: Headers | None, sent: Pending[Position]
+    ) -> None:
         limit = time.monotonic() + self._timeout_s
+        timestamp = message.event_time_ms or 0
         while self._deliveries.wait_a_little() and time.monotonic() < limit:
             try:
-                self._produce(*arguments)  # type: ignore[arg-type]
+                self._produce(self._topic, message.payload, message.key, partition, settle, None, timestamp, headers)
             except BufferError:
                 continue
             except (KafkaException, RuntimeError) as e:
-                self._fail(sent, e, 0)
+                self._fail(sent, e, len(message.payload or b""))
             return
-        sent.fail(
-            QueueFull(f"topic {self._topic}: too much is on its way to Kafka at {self._servers}; send less at once")
-        )
+        told = f"topic {self._topic}: too much is on its way to Kafka at {self._servers}"
+        sent.fail(QueueFull(f"{told}, and nothing arrived within {self._timeout_s:g} s; is it reachable?"))
 
     def _fail(self, sent: Pending[Position], error: Exception, size_bytes: int) -> None:
         if isinstance(error, KafkaException):
             sent.fail(send_failure(error.args[0], self._topic, self._servers, size_bytes))
         else:
             sent.fail(Closed(f"the producer on topic {self._topic} is closed"))
+
+
+def _settler(deliveries: Deliveries, topic: str, servers: str) -> Callable[..., None]:
+    """What is called with librdkafka's answer to a message. No method of the outlet: it becomes one of the answer."""
+
+    def settle(sent: Pending[Position], error: KafkaError | None, message: Any) -> None:
+        deliveries.is_serving = True
+        if error is None:
+            sent.set(KafkaPosition(message.partition(), message.offset()))
+        else:
+            sent.fail(send_failure(error, topic, servers, len(message)))
+
+    return settle
