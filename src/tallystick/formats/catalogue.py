@@ -1,7 +1,9 @@
 """Which format a schema type has: ours and those of other installed packages."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from tallystick.errors import InvalidSchema, UnknownSchemaType
 from tallystick.formats.format import Format, Schema
@@ -19,6 +21,20 @@ def parse(definition: SchemaDefinition, references: References = NO_REFERENCES, 
     schema = ((format_.parse_leniently if is_lenient else None) or format_.parse)(definition, references)
     assert isinstance(schema, Schema)
     return schema
+
+
+def encoder_of(schema: Schema) -> Callable[[object], bytes]:
+    """The format's `encode` for many values of one schema."""
+    format_ = format_of(schema.definition.type)
+    return partial(format_.encode, schema) if format_.encoder_of is None else format_.encoder_of(schema)
+
+
+def decoder_of(schema: Schema, reader: Schema | None = None) -> Callable[[bytes], Any]:
+    """The format's `decode` for many payloads of one schema, which are read as one reader's schema has it."""
+    format_ = format_of(schema.definition.type)
+    if format_.decoder_of is None:
+        return partial(format_.decode, schema, reader=reader)
+    return format_.decoder_of(schema, reader)
 
 
 @cache

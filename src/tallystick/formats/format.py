@@ -37,3 +37,7 @@ class Format:
     raises `InvalidRecord`, also for bytes left over."""
     parse_leniently: Callable[[SchemaDefinition, References], Any] | None = None
     """`parse` for texts that another system let in, where those are more than `parse` takes."""
+    encoder_of: Callable[[Any], Callable[[object], bytes]] | None = None
+    """`encode` for many values of one schema, where the format can prepare that."""
+    decoder_of: Callable[[Any, Any], Callable[[bytes], Any]] | None = None
+    """`decode` for many payloads of one schema, and of one reader's schema or None."""

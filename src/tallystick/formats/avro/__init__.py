@@ -1,6 +1,6 @@
 """Avro, the whole of its 1.12 specification, with the codec of `fastavro`."""
 
-from tallystick.formats.avro.codec import decode, encode
+from tallystick.formats.avro.codec import decode, decoder_of, encode, encoder_of
 from tallystick.formats.avro.identity import canonical_text, normal_form
 from tallystick.formats.avro.parse import parse, parse_leniently
 from tallystick.formats.avro.validate import validate
@@ -14,4 +14,6 @@ FORMAT = Format(
     encode=encode,
     decode=decode,
     parse_leniently=parse_leniently,
+    encoder_of=encoder_of,
+    decoder_of=decoder_of,
 )

@@ -1,6 +1,7 @@
 """Payloads that would exhaust the reader: values nested without end, and long arrays that take no bytes.
 
-Only types that allow one of the two are looked at, so ordinary records cost nothing here.
+Only types that allow one of the two are looked at, so ordinary records cost nothing here. What is looked at must be
+understood as `fastavro` does, up to where it stops: else it would go on to what nobody has looked at.
 """
 
 from functools import lru_cache
@@ -25,22 +26,35 @@ MAX_EMPTY_ITEMS = 1_000_000
 
 def problem(root: AvroType, payload: bytes) -> str | None:
     """Why a payload is not safe to read. A payload that breaks off is left to the reader to refuse."""
-    if not _needs_measuring(root):
-        return None
     return _Measure(payload).run(root)
 
 
 @lru_cache(maxsize=4096)
-def _needs_measuring(root: AvroType) -> bool:
+def needs_measuring(root: AvroType) -> bool:
     types = list(every_type(root))
     return any(
-        (isinstance(t, Array) and _empty_size(t.items) > 0) or _empty_size(t) > MAX_EMPTY_ITEMS or _holds_itself(t)
+        (isinstance(t, Array) and _empty_size(t.items) > 0) or _empty_size(t) > MAX_EMPTY_ITEMS or holds_itself(t)
         for t in types
     )
 
 
+def can_be_skipped_without_end(root: AvroType) -> bool:
+    """Whether there is an array whose items `fastavro` skips without a look at whether the payload has them."""
+    return any(isinstance(type_, Array) and _has_no_numbers(type_.items) for type_ in every_type(root))
+
+
+def _has_no_numbers(type_: AvroType) -> bool:
+    """Of no type that begins with a number: reading one fails where the payload ends."""
+    match type_:
+        case Primitive(kind=kind):
+            return kind in ("null", "boolean", "float", "double")
+        case Record(fields=fields):
+            return not holds_itself(type_) and all(_has_no_numbers(field.type) for field in fields)
+    return isinstance(type_, Fixed)
+
+
 @lru_cache(maxsize=4096)
-def _holds_itself(type_: AvroType) -> bool:
+def holds_itself(type_: AvroType) -> bool:
     return isinstance(type_, Record) and any(type_ in every_type(child) for child in set(children(type_)))
 
 
@@ -50,14 +64,18 @@ def _empty_size(type_: AvroType) -> int:
     match type_:
         case Primitive(kind="null") | Fixed(size=0):
             return 1
-        case Record(fields=fields) if not _holds_itself(type_):
+        case Record(fields=fields) if not holds_itself(type_):
             sizes = [_empty_size(field.type) for field in fields]
             return 1 + sum(sizes) if all(sizes) else 0
     return 0
 
 
 class _Ended(Exception):
-    """The payload breaks off here, or is no Avro at all."""
+    """The payload breaks off here."""
+
+
+class _Malformed(Exception):
+    """No writer writes this."""
 
 
 class _Measure:
@@ -80,7 +98,9 @@ class _Measure:
                 if self._empty_items > MAX_EMPTY_ITEMS:
                     return f"the payload claims more than {MAX_EMPTY_ITEMS} items that take no bytes"
         except _Ended:
-            pass
+            return None
+        except _Malformed as e:
+            return str(e)
         return None
 
     def _step(self, type_: AvroType, depth: int, is_inside: bool, stack: list[tuple[AvroType, int, bool]]) -> None:
@@ -92,7 +112,7 @@ class _Measure:
             case Union(branches=branches):
                 index = self._long()
                 if not 0 <= index < len(branches):
-                    raise _Ended
+                    raise _Malformed(f"the payload has branch {index} of a union of {len(branches)}")
                 stack.append((branches[index], depth, False))
             case Array(items=items):
                 self._block(type_, items, depth, is_inside, stack)
@@ -119,7 +139,7 @@ class _Measure:
             stack.append((type_, depth, True))
             return
         if count > len(self._payload):
-            raise _Ended
+            raise _Malformed(f"the payload claims {count} items, more than it has bytes")
         stack.append((type_, depth, True))
         entry: list[tuple[AvroType, int, bool]] = [(part, depth + 1, False)]
         if isinstance(type_, Map):
@@ -140,19 +160,24 @@ class _Measure:
                 self._skip(self._long())
 
     def _skip(self, count: int) -> None:
+        if count < 0:
+            raise _Malformed(f"the payload has a length of {count}")
         self._at += count
-        if count < 0 or self._at > len(self._payload):
+        if self._at > len(self._payload):
             raise _Ended
 
     def _long(self) -> int:
         value = shift = 0
         while True:
-            if self._at >= len(self._payload) or shift > 63:
+            if self._at >= len(self._payload):
                 raise _Ended
+            if shift > 63:
+                raise _Malformed("the payload has a number of more than 64 bits")
             byte = self._payload[self._at]
             self._at += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
+                value &= 0xFFFF_FFFF_FFFF_FFFF
                 return (value >> 1) ^ -(value & 1)
             shift += 7
 

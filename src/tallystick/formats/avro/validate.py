@@ -44,8 +44,12 @@ MAX_DIGITS = 4_000
 
 
 def validate(schema: AvroSchema, value: object) -> list[Finding]:
+    return problems(schema.root, value)
+
+
+def problems(root: AvroType, value: object) -> list[Finding]:
     try:
-        return list(_problems(schema.root, value, ()))
+        return list(_problems(root, value, ()))
     except RecursionError:
         return [
             _finding("AVRO_VALUE_TOO_DEEP", (), "the value is nested too deeply", "any depth", "too deep", "flatten it")

@@ -210,7 +210,33 @@ def test_payload_that_goes_on_is_refused() -> None:
         decode(ORDER, PAYLOAD + b"\x00\x00")
 
 
-HUGE_LENGTHS = ["bytes", "string", array("int"), {"type": "map", "values": "int"}, array("boolean")]
+def test_payload_that_claims_more_items_than_bytes_is_not_searched_for_items_without_bytes() -> None:
+    """The first item holds ten billion nulls."""
+    for count in (1, 31):
+        with pytest.raises(InvalidRecord):
+            decode(schema(array(array("null"))), varint(count) + varint(10**10) + b"\x00" * 3)
+
+
+def test_arrays_that_the_reader_skips_are_as_long_as_the_payload_at_most() -> None:
+    item = record("Point", ("x", "double"), ("is_known", "boolean"), ("code", fixed("Code", 2)))
+    for items in ("float", fixed("F", 3), item):
+        writer, reader = schema(record("R", ("a", array(items)))), schema(record("R", ("b", ["null", "int"], None)))
+        with pytest.raises(InvalidRecord, match="more than it has bytes"):
+            decode(writer, varint(2**60) + b"\x00" * 8, reader)
+        assert decode(writer, b"\x00", reader) == {"b": None}
+
+
+HUGE_LENGTHS = [
+    "bytes",
+    "string",
+    array("int"),
+    {"type": "map", "values": "int"},
+    array("boolean"),
+    array("double"),
+    array(fixed("F", 3)),
+    array(record("R", ("a", fixed("F", 3)))),
+    array(enum("E", "A")),
+]
 
 
 @pytest.mark.parametrize("raw", HUGE_LENGTHS, ids=str)
