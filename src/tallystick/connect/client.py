@@ -11,6 +11,7 @@ from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.messaging.consumer import Consumer
 from tallystick.messaging.dead_letters import DeadLetters
 from tallystick.messaging.engine import Engine
+from tallystick.messaging.explaining import READS, WRITES, explaining
 from tallystick.messaging.interceptors import ConsumerInterceptor, ProducerInterceptor
 from tallystick.messaging.outbox import Outbox
 from tallystick.messaging.pending import Pending
@@ -45,10 +46,11 @@ P = TypeVar("P", Producer[Any], Consumer[Any])
 class Client:
     """Producers and consumers on one cluster: `pulsar://…`, `pulsar+ssl://…` or `kafka://…`.
 
-    `registry` is the URL of a schema registry, or a `RegistryClient`; it never gets the cluster's credentials. On Pulsar, and with the embedded broker, the
-    cluster keeps the schemas itself; with a registry it is told of EXTERNAL schemas alone (PIP-420). Kafka keeps none:
-    messages with a schema need a registry. `framing` says where messages carry the id of their schema, `naming` how
-    Kafka's subjects are named, and `options` goes to Kafka's client library as it is.
+    `registry` is the URL of a schema registry, or a `RegistryClient`; it never gets the cluster's credentials. On
+    Pulsar, and with the embedded broker, the cluster keeps the schemas itself; with a registry it is told of EXTERNAL
+    schemas alone (PIP-420). Kafka keeps none: messages with a schema need a registry. `framing` says where messages
+    carry the id of their schema, `naming` how Kafka's subjects are named, and `options` goes to Kafka's client library
+    as it is.
 
     Threads may share a client. What waits has a sister with `_async` whose answer can be awaited in any event loop.
     """
@@ -219,11 +221,12 @@ class Client:
             followed = await following.bound(schema, topic, kept, self._registry, self._naming)
             schema = cast("Schema[T]", followed)
         schema = self._adapted(schema)
-        outlet = await transport.open_outlet(topic, settings, self._told(schema))
+        async with explaining([topic], self._told(schema), transport.latest_schema, WRITES):
+            outlet = await transport.open_outlet(topic, settings, self._told(schema))
         stamps = (
             FrameStamps(topic, self._registry, self._framing, self._naming)
             if self._is_framed
-            else ClusterStamps(outlet)
+            else ClusterStamps(topic, outlet, transport.latest_schema)
         )
         outbox = Outbox(self._engine, outlet, stamps, self._uses, topic, settings.send_timeout_s)
         try:
@@ -265,7 +268,8 @@ class Client:
             schema, self._engine, settings, writers, self._uses, dead_letters=letters, interceptors=interceptors
         )
         try:
-            consumer.start(await transport.open_inlet(settings, self._told(schema), consumer.deliver))
+            async with explaining(settings.topics, self._told(schema), transport.latest_schema, READS):
+                consumer.start(await transport.open_inlet(settings, self._told(schema), consumer.deliver))
         except BaseException:
             await self._uses.end(schema)
             raise

@@ -78,13 +78,18 @@ class Message(Generic[T]):
     def _read(self) -> Any:
         incoming, writer = self._incoming, self._writer
         if writer.error is not None:
-            raise writer.error
+            raise self._told(writer.error)
         if incoming.payload is None and not (writer.reads_keys and incoming.key is not None):
             return None
         try:
             return writer.read(incoming.payload, incoming.key)  # type: ignore[arg-type]  # readers of pairs take None
         except InvalidRecord as e:
-            raise InvalidRecord(f"topic {self.topic}, message {self.position}: {e.message}", e.findings) from e
+            raise self._told(e) from e
+
+    def _told(self, error: TallystickError) -> TallystickError:
+        if not isinstance(error, InvalidRecord):
+            return error
+        return InvalidRecord(f"topic {self.topic}, message {self.position}: {error.message}", error.findings)
 
     @property
     def topic(self) -> str:

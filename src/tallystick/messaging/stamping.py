@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tallystick.errors import InvalidArgument, Unsupported
+from tallystick.messaging.explaining import WRITES, Latest, explaining
 from tallystick.messaging.ports import NO_MARK, Mark, Outlet
 from tallystick.messaging.settings import Framing
 from tallystick.model import schema_type as types
@@ -62,14 +63,17 @@ class Stamps(Protocol):
 class ClusterStamps:
     """The cluster keeps the schemas: the broker registers them."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, topic: str, outlet: Outlet, latest: Latest) -> None:
+        self._topic = topic
         self._outlet = outlet
+        self._latest = latest
 
     async def stamp(self, schema: Schema[Any]) -> Stamp:
         definition = schema.definition
         if definition.type in WITHOUT_SCHEMA:
             return Stamp()
-        version = await self._outlet.attach(definition)
+        async with explaining([self._topic], definition, self._latest, WRITES):
+            version = await self._outlet.attach(definition)
         mark = Mark(version)
         # Batches compare marks: the same object for the same id makes that quick.
         marks: dict[SchemaIdBytes | None, Mark] = {None: mark}

@@ -108,7 +108,7 @@ class ClusterWriters:
                 await asyncio.to_thread(self._schema.prepare, topic, mark.schema_id)
             read = self._schema.reader_of(topic, definition, mark.schema_id)
         except TallystickError as e:
-            error = _unknown(topic, f"version {mark.version}", e) if isinstance(e, NotFound) else e
+            error = _unknown(f"version {mark.version}", e) if isinstance(e, NotFound) else e
             return Writer(unreadable, definition, mark.version, mark.schema_id, error)
         reads_keys = _has_key(self._schema.definition if definition is None else definition)
         return Writer(read, definition, mark.version, mark.schema_id, reads_keys=reads_keys)
@@ -207,13 +207,13 @@ class FrameWriters:
 
     def _definition(self, topic: str, mark: SchemaMark) -> SchemaDefinition:
         if self._lookup is None:
-            raise _without_registry(topic, mark)
+            raise _without_registry(mark)
         try:
             if isinstance(mark.schema, UUID):
                 return self._lookup.by_guid(mark.schema)
             return self._lookup.by_id(mark.schema, self._naming.namespace_of(topic))
         except NotFound as e:
-            raise _unknown(topic, f"schema {mark.schema}", e) from e
+            raise _unknown(f"schema {mark.schema}", e) from e
 
     def _protobuf(
         self, topic: str, schema: Schema[Any], definition: SchemaDefinition, header: bytes | None
@@ -270,14 +270,14 @@ def unreadable(payload: bytes, key: bytes | None) -> Any:
     raise AssertionError("a writer with an error reads nothing")
 
 
-def _unknown(topic: str, what: str, cause: NotFound) -> InvalidRecord:
-    reason = f"topic {topic}: the message says {what}, which the registry does not have: {cause.message}"
+def _unknown(what: str, cause: NotFound) -> InvalidRecord:
+    reason = f"the message says {what}, which the registry does not have: {cause.message}"
     fix = "register the schema that it was written with, or read with the registry that its producer used"
     return InvalidRecord(reason, [_finding("RECORD_SCHEMA_UNKNOWN", reason, fix)])
 
 
-def _without_registry(topic: str, mark: SchemaMark) -> InvalidRecord:
-    reason = f"topic {topic}: the message says schema {mark.schema}, and this client has no registry to ask"
+def _without_registry(mark: SchemaMark) -> InvalidRecord:
+    reason = f"the message says schema {mark.schema}, and this client has no registry to ask"
     return InvalidRecord(
         reason, [_finding("RECORD_SCHEMA_UNKNOWN", reason, "give the client registry='http://…', or read bytes")]
     )
