@@ -85,7 +85,10 @@ def consume(
     place = place_of(start, datetime.now(UTC), is_kafka=cluster.is_kafka)
     if place == LATEST and subscription is None and not follow:
         raise unusable("after the latest message there is nothing yet", fix="give --follow, or another --from")
-    if subscription is not None and not isinstance(place, str | datetime):
+    is_position = not isinstance(place, str | datetime)
+    if is_position and len(topics) > 1:
+        raise unusable("a position is one of a single topic", fix="name one TOPIC")
+    if is_position and subscription is not None:
         raise unusable("a subscription keeps a place of its own", fix="move it with `tally topic reset`")
     showing = _Showing(output, show, count)
     with cluster.open(with_registry=True) as connected:

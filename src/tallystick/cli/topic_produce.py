@@ -145,6 +145,7 @@ class _Run:
             try:
                 sending.send(islice(source.lines(with_empty=self._found.takes_lines), limit))
             except KeyboardInterrupt:
+                sending.finish()
                 self._say(f"interrupted; {_messages(sending.outcome.sent)} sent before")
                 return INTERRUPTED
             except TallystickError:

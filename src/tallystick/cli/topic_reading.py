@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from tallystick.cli.faults import unusable
 from tallystick.model.position import KafkaPosition, Position, PulsarPosition
 from tallystick.serde.auto_consume import AutoConsume
 from tallystick.serde.primitive import BYTES
@@ -36,16 +35,14 @@ class Reading:
 
     def opened(self, topics: Sequence[str]) -> "Consumer[Any]":
         if isinstance(self._place, PulsarPosition | KafkaPosition):
-            return self._from_position(topics, self._place)
+            [topic] = topics
+            return self._from_position(topic, self._place)
         return self._client.consumer_async(topics, self._subscription, self._schema, start=self._place).result()
 
-    def _from_position(self, topics: Sequence[str], position: Position) -> "Consumer[Any]":
-        if len(topics) > 1:
-            raise unusable("a position is one of a single topic", fix="name one TOPIC")
-        name = topics[0]
+    def _from_position(self, topic: str, position: Position) -> "Consumer[Any]":
         if isinstance(position, PulsarPosition) and position.partition >= 0:
-            name = f"{name}-partition-{position.partition}"
-        consumer = self._client.reader(name, self._schema)
+            topic = f"{topic}-partition-{position.partition}"
+        consumer = self._client.reader(topic, self._schema)
         try:
             consumer.seek(position)
         except BaseException:

@@ -9,12 +9,14 @@ from tallystick.errors import InvalidSchema, NotFound, UnknownSchemaType
 from tallystick.formats import Schema as ParsedSchema
 from tallystick.formats import format_of, parse
 from tallystick.formats.key_value import KeyValueSchema as ParsedPair
+from tallystick.formats.protobuf.types import ProtobufSchema as ParsedProtobuf
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
 from tallystick.serde import records
 from tallystick.serde.key_value import KeyValueSchema
 from tallystick.serde.native import NativeSchema
+from tallystick.serde.protobuf import ProtobufNativeSchema
 from tallystick.serde.schema import Schema
 from tallystick.serde.subjects import Naming
 
@@ -62,7 +64,8 @@ def chosen(
 ) -> ChosenSchema:
     """Raises `BadInput` where nothing says which schema is meant."""
     if file is not None:
-        return _of_file(file, schema_type)
+        found = _of_file(file, schema_type)
+        return found if cluster.is_framed or connected.registry is not None else _as_pulsar_keeps_it(found, file)
     if schema_type is not None:
         return _without_text(schema_type)
     found = _latest(cluster, connected, topic)
@@ -79,6 +82,19 @@ def _of_file(file: str, schema_type: SchemaType | None) -> ChosenSchema:
 
     [loaded] = evaluation.load([file], schema_type)
     return ChosenSchema(loaded.definition, loaded.references, evaluation.parsed(loaded))
+
+
+def _as_pulsar_keeps_it(found: ChosenSchema, file: str) -> ChosenSchema:
+    if found.definition.type == types.JSON_SCHEMA:
+        raise unusable(
+            "Pulsar keeps no JSON Schema; its own JSON type is described by an Avro schema",
+            file=file,
+            fix="give --registry URL, which keeps it, or an Avro schema with --type pulsar-json",
+        )
+    if not isinstance(found.parsed, ParsedProtobuf) or found.parsed.root is None or found.parsed.is_native:
+        return found
+    definition = ProtobufNativeSchema(found.parsed.types.record_class(found.parsed.root)).definition
+    return ChosenSchema(definition, NO_REFERENCES, parse(definition))
 
 
 def _without_text(schema_type: SchemaType) -> ChosenSchema:

@@ -88,10 +88,14 @@ class Sending:
                 self._collect(is_over=False)
                 if self.outcome.stopped_at is not None:
                     break
-            self._producer.flush_async()
-            self._collect(is_over=True)
+            self.finish()
         finally:
             self.outcome.seconds = time.monotonic() - began
+
+    def finish(self) -> None:
+        """Waits for what is on its way."""
+        self._producer.flush_async()
+        self._collect(is_over=True)
 
     def _put(self, line: Line) -> None:
         self.outcome.read_to = line.number
