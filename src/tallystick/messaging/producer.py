@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from tallystick.errors import InvalidRecord, NotPermitted
+from tallystick.messaging.closing import Closing
 from tallystick.messaging.engine import Engine
 from tallystick.messaging.in_flight import InFlight, is_in_event_loop
 from tallystick.messaging.interceptors import ProducerInterceptor, before_send
@@ -56,7 +56,7 @@ class _Sent(Pending[Position]):
         return is_first
 
 
-class Producer(Generic[T]):
+class Producer(Closing, Generic[T]):
     """Sends messages to one topic, each with the producer's schema or one of its own (PIP-43).
 
     Threads may share it. `send` waits for the broker, `send_async` does not: what it returns can be waited for in a
@@ -76,11 +76,11 @@ class Producer(Generic[T]):
         multi_schema: MultiSchema = MultiSchema.AUTO,
         interceptors: Sequence[ProducerInterceptor] = (),
     ) -> None:
+        super().__init__(engine)
         self.topic = topic
         self.schema = schema
         self._adapt = adapt
         self._others: dict[int, tuple[Schema[Any], Schema[Any]]] = {}
-        self._engine = engine
         self._outlet = outlet
         self._outbox = outbox
         self._settings = settings
@@ -88,9 +88,6 @@ class Producer(Generic[T]):
         self._interceptors = tuple(interceptors)
         self._in_flight = InFlight(settings.max_pending, settings.send_timeout_s)
         self._is_external = is_external(schema)
-        self.closed: Pending[None] = Pending()
-        """Answered when it is closed."""
-        self._is_closing = False
 
     def __repr__(self) -> str:
         return f"<Producer {self.name} on {self.topic}>"
@@ -151,7 +148,13 @@ class Producer(Generic[T]):
             _set_key(outgoing, key)
         return self._submit(value, schema, outgoing)
 
-    def new_message(self, schema: Schema[V] | None = None) -> MessageBuilder[V]:
+    @overload
+    def new_message(self, schema: None = None) -> MessageBuilder[T]: ...
+
+    @overload
+    def new_message(self, schema: Schema[V]) -> MessageBuilder[V]: ...
+
+    def new_message(self, schema: Schema[Any] | None = None) -> MessageBuilder[Any]:
         """A message that is put together step by step, with the producer's schema or another one."""
         return MessageBuilder(self, schema)
 
@@ -184,32 +187,6 @@ class Producer(Generic[T]):
     def flush_async(self) -> Pending[None]:
         self._outbox.flush()
         return self._in_flight.flushed()
-
-    def close(self) -> None:
-        """Sends what is left. Messages whose schema is still being registered fail."""
-        self.close_async().result()
-
-    def close_async(self) -> Pending[None]:
-        if not self._is_closing:
-            self._is_closing = True
-            self._engine.run(self._close(), self.closed)
-        return self.closed
-
-    def __enter__(self) -> "Producer[T]":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> "Producer[T]":
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close_async()
 
     def _submit(self, value: Any, schema: Schema[Any] | None, outgoing: Outgoing) -> Pending[Position]:
         if self._is_closing:
