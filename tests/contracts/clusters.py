@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from tallystick.connect.client import Client
 from tallystick.serde.json_schema import JsonSchema

@@ -45,6 +45,7 @@ def test_many_are_sent_at_once_and_keep_their_order(cluster: Cluster, topic: str
             pending = [producer.send_async(order(n), None if n % 10 else SECOND) for n in range(100)]
             for each in pending:
                 await each
+            await producer.flush_async()
             assert producer.pending == 0
 
     _run(send())
@@ -69,9 +70,12 @@ def test_a_schema_of_a_registry_does_not_block_the_event_loop(cluster: Cluster, 
                     assert errors == [(2, "SchemaSerializationError")]
 
     _run(send())
-    with ConfluentSchemas(cluster.registry) as schemas, cluster.client() as client:
-        with client.reader(topic, schemas.avro(orders.FIRST)) as reader:
-            assert ids(received(reader, 4)) == [0, 1, 3, 4]
+    with (
+        ConfluentSchemas(cluster.registry) as schemas,
+        cluster.client() as client,
+        client.reader(topic, schemas.avro(orders.FIRST)) as reader,
+    ):
+        assert ids(received(reader, 4)) == [0, 1, 3, 4]
 
 
 def test_what_is_refused_raises_where_it_is_awaited(cluster: Cluster, topic: str) -> None:

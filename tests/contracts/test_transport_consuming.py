@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -26,12 +25,12 @@ FIRST, SECOND, THIRD = AvroSchema(orders.FIRST), AvroSchema(orders.SECOND), Avro
 
 
 @pytest.fixture
-def sent(client: Client, topic: str) -> Iterator[str]:
+def sent(client: Client, topic: str) -> str:
     """A topic with three orders."""
     with client.producer(topic, FIRST) as producer:
         for number in range(3):
             producer.send(order(number))
-    yield topic
+    return topic
 
 
 def test_messages_are_read_by_the_schema_of_their_writer_into_the_readers(client: Client, topic: str) -> None:
@@ -56,9 +55,7 @@ def test_a_message_shows_the_schema_that_it_was_written_with(client: Client, top
     assert [None if schema is None else "note" in schema.text for schema in written] == [False, True]
 
 
-def test_a_reader_whose_schema_does_not_fit_is_not_let_in_or_told_at_the_first_value(
-    client: Client, sent: str
-) -> None:
+def test_a_reader_whose_schema_does_not_fit_is_not_let_in_or_told_at_the_first_value(client: Client, sent: str) -> None:
     def read() -> Any:
         with client.reader(sent, AvroSchema(orders.FOREIGN)) as reader:
             return reader.receive(WAIT_S).value

@@ -109,6 +109,7 @@ def test_a_schema_that_the_registry_refuses_fails_alone(client: Client, topic: s
         with pytest.raises(IncompatibleSchema, match=topic) as refused:
             producer.send({"id": "x", "item": "y"}, schema=schemas.avro(orders.FOREIGN))
         assert refused.value.findings
+        producer.flush()
         assert producer.pending == 0
         producer.send(order(2))
     with client.reader(topic, schemas.avro(orders.FIRST)) as reader:
@@ -161,7 +162,7 @@ def test_bytes_are_checked_against_a_schema_of_a_registry(external: Client, topi
     with external.producer(topic, AutoProduceBytes(schema)) as producer:
         with pytest.raises((InvalidRecord, SchemaSerializationError)) as refused:
             producer.send(b"\x02")
-        assert refused.value.findings
+        assert getattr(refused.value, "findings", ())
         producer.send(schema.to_payload(order(3)))
     with external.reader(topic, schema) as reader:
         assert reader.receive(WAIT_S).value == order(3)
@@ -194,19 +195,22 @@ def test_native_and_external_schemas_do_not_share_a_topic(client: Client, extern
         external.producer(topic, AvroSchema(orders.FIRST))
 
 
+_OWN = 2_000_000_000
+
+
 class Texts(Schema[str]):
-    """Somebody's own: texts whose number of words is the id of their schema."""
+    """Somebody's own: texts whose number of words says which schema they have. No registry knows these ids."""
 
     def __init__(self) -> None:
         self.configured: list[RegistrySettings] = []
         self.closed = 0
 
     def encode(self, topic: str, value: str) -> EncodeData:
-        return EncodeData(json.dumps(value).encode(), len(value.split()).to_bytes(4))
+        return EncodeData(json.dumps(value).encode(), (_OWN + len(value.split())).to_bytes(4))
 
     def decode(self, topic: str, data: bytes, schema_id: SchemaIdBytes | None) -> str:
         assert isinstance(schema_id, bytes)
-        return f"{json.loads(data)} ({int.from_bytes(schema_id)} words)"
+        return f"{json.loads(data)} ({int.from_bytes(schema_id) - _OWN} words)"
 
     def configure(self, settings: RegistrySettings) -> None:
         self.configured.append(settings)

@@ -23,6 +23,11 @@ from tests.contracts.orders import WAIT_S, ids, order, received
 FIRST, FOREIGN = AvroSchema(orders.FIRST), AvroSchema(orders.FOREIGN)
 
 
+def _id(message: NewMessage[Any]) -> Any:
+    assert message.value is not None
+    return message.value["id"]
+
+
 class Counting(ProducerInterceptor):
     """Numbers what it sees; orders with an odd id are not for it."""
 
@@ -32,16 +37,16 @@ class Counting(ProducerInterceptor):
         self.closed = 0
 
     def eligible(self, message: NewMessage[Any]) -> bool:
-        return not isinstance(message.value["id"], int) or message.value["id"] % 2 == 0
+        return not isinstance(_id(message), int) or _id(message) % 2 == 0
 
     def before_send(self, producer: Producer[Any], message: NewMessage[Any]) -> NewMessage[Any]:
-        self.seen.append(message.value["id"])
+        self.seen.append(_id(message))
         return replace(message, properties={**message.properties, "seen": str(len(self.seen))})
 
     def on_send_acknowledgement(
         self, producer: Producer[Any], message: NewMessage[Any], position: Any, error: BaseException | None
     ) -> None:
-        self.answers.append((message.value["id"], position is not None, None if error is None else type(error).__name__))
+        self.answers.append((_id(message), position is not None, None if error is None else type(error).__name__))
 
     def close(self) -> None:
         self.closed += 1
@@ -86,6 +91,7 @@ def test_interceptors_work_in_their_order(client: Client, topic: str) -> None:
             self.text = text
 
         def before_send(self, producer: Producer[Any], message: NewMessage[Any]) -> NewMessage[Any]:
+            assert message.value is not None
             return replace(message, value={**message.value, "item": message.value["item"] + self.text})
 
     with client.producer(topic, FIRST, interceptors=[Adding(" a"), Adding(" b")]) as producer:
@@ -123,9 +129,7 @@ def test_a_consumers_interceptor_sees_what_happens_to_messages(client: Client, t
     with client.producer(topic, FIRST) as producer:
         for number in range(4):
             producer.send(order(number))
-    with client.consumer(
-        topic, "s", FIRST, start="earliest", interceptors=[watching], reject_delay_s=30
-    ) as consumer:
+    with client.consumer(topic, "s", FIRST, start="earliest", interceptors=[watching], reject_delay_s=30) as consumer:
         first, second, third = received(consumer, 3)
         fourth = consumer.receive_async().result(WAIT_S)
         assert ids([first, second, third, fourth]) == [0, 1, 2, 3]

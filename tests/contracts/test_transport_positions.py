@@ -112,9 +112,8 @@ def test_seeking_a_time(client: Client, topic: str) -> None:
 
 
 def test_a_place_that_is_none_is_refused(client: Client, topic: str) -> None:
-    with client.producer(topic, ORDERS), client.reader(topic, ORDERS) as reader:
-        with pytest.raises(InvalidArgument):
-            reader.seek("somewhere")
+    with client.producer(topic, ORDERS), client.reader(topic, ORDERS) as reader, pytest.raises(InvalidArgument):
+        reader.seek("somewhere")
 
 
 def test_the_last_position_of_each_partition_is_known(client: Client, cluster: Cluster, topic: str) -> None:
@@ -172,9 +171,7 @@ def test_every_kind_of_subscription_delivers_each_message_once(
 
 
 @pytest.mark.parametrize("kind", [Subscription.SHARED, Subscription.KEY_SHARED])
-def test_consumers_share_the_messages_of_a_subscription(
-    client: Client, cluster: Cluster, kind: Subscription
-) -> None:
+def test_consumers_share_the_messages_of_a_subscription(client: Client, cluster: Cluster, kind: Subscription) -> None:
     topic = cluster.topic(partitions=2)
     with (
         client.consumer(topic, "s", ORDERS, start="earliest", kind=kind, queue_size=10) as one,
@@ -198,22 +195,24 @@ def test_consumers_share_the_messages_of_a_subscription(
 
 @pytest.mark.parametrize("cluster", PULSARS, indirect=True)
 def test_an_exclusive_subscription_lets_one_consumer_in(client: Client, topic: str) -> None:
-    with client.consumer(topic, "s", ORDERS):
-        with pytest.raises(Busy):
-            client.consumer(topic, "s", ORDERS)
+    with client.consumer(topic, "s", ORDERS), pytest.raises(Busy):
+        client.consumer(topic, "s", ORDERS)
     client.consumer(topic, "s", ORDERS).close()
 
 
 @pytest.mark.parametrize("cluster", PULSARS, indirect=True)
-def test_another_consumer_takes_over_when_the_first_one_closes(client: Client, topic: str) -> None:
-    first = client.consumer(topic, "s", ORDERS, kind="failover", name="a", start="earliest")
-    second = client.consumer(topic, "s", ORDERS, kind="failover", name="b", start="earliest")
+def test_another_consumer_takes_over_when_the_active_one_closes(client: Client, topic: str) -> None:
+    consumers = [client.consumer(topic, "s", ORDERS, kind="failover", name=name, start="earliest") for name in "ab"]
     _send(client, topic, 0, 1)
-    message = first.receive(WAIT_S)
-    first.acknowledge_async(message).result(WAIT_S)
-    first.close()
-    assert ids(received(second, 1)) == [1]
-    second.close()
+    waiting = [consumer.receive_async() for consumer in consumers]
+    wait_until(lambda: any(each.done() for each in waiting), WAIT_S)
+    active = 0 if waiting[0].done() else 1
+    message = waiting[active].result()
+    assert ids([message]) == [0]
+    consumers[active].acknowledge_async(message).result(WAIT_S)
+    consumers[active].close()
+    assert ids([waiting[1 - active].result(WAIT_S)]) == [1]
+    consumers[1 - active].close()
 
 
 def test_an_unsubscribed_subscription_has_no_place_any_more(client: Client, topic: str) -> None:
