@@ -4,10 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from threading import Lock
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from tallystick.errors import Closed, SchemaSerializationError, TimedOut
+from tallystick.messaging.closing import Closing
 from tallystick.messaging.dead_letters import DeadLetters
 from tallystick.messaging.engine import Engine
 from tallystick.messaging.interceptors import ConsumerInterceptor, before_consume
@@ -23,7 +23,7 @@ from tallystick.serde.schema import Schema
 T = TypeVar("T")
 
 
-class Consumer(Generic[T]):
+class Consumer(Closing, Generic[T]):
     """Receives the messages of some topics, under a subscription that keeps its place, or as a reader without one.
 
     Threads may share it. What waits has a sister with `_async` whose answer can be awaited in any event loop.
@@ -40,10 +40,10 @@ class Consumer(Generic[T]):
         dead_letters: DeadLetters,
         interceptors: Sequence[ConsumerInterceptor] = (),
     ) -> None:
+        super().__init__(engine)
         self.schema = schema
         self.topics = tuple(settings.topics)
         self.subscription = settings.subscription
-        self._engine = engine
         self._writers = writers
         self._uses = uses
         self._dead_letters = dead_letters
@@ -56,9 +56,6 @@ class Consumer(Generic[T]):
         self._preparing: asyncio.Task[None] | None = None
         self._taken = 0
         self._tell_at = max(1, settings.queue_size // 2)
-        self.closed: Pending[None] = Pending()
-        """Answered when it is closed."""
-        self._is_closing = False
 
     def __repr__(self) -> str:
         return f"<Consumer {self.subscription or 'reader'} on {', '.join(self.topics)}>"
@@ -158,31 +155,6 @@ class Consumer(Generic[T]):
     def unsubscribe(self) -> None:
         """Ends the subscription: what it has not read is not kept for it any more."""
         self._engine.run(self._opened().unsubscribe()).result()
-
-    def close(self) -> None:
-        self.close_async().result()
-
-    def close_async(self) -> Pending[None]:
-        if not self._is_closing:
-            self._is_closing = True
-            self._engine.run(self._close(), self.closed)
-        return self.closed
-
-    def __enter__(self) -> "Consumer[T]":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> "Consumer[T]":
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close_async()
 
     def deliver(self, incoming: Sequence[Incoming]) -> None:
         """What the inlet brings, on the engine's event loop.

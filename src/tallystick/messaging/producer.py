@@ -60,7 +60,8 @@ class Producer(Closing, Generic[T]):
     """Sends messages to one topic, each with the producer's schema or one of its own (PIP-43).
 
     Threads may share it. `send` waits for the broker, `send_async` does not: what it returns can be waited for in a
-    thread or awaited in any event loop.
+    thread or awaited in any event loop. Closing sends what is left; messages whose schema is still being registered
+    fail.
     """
 
     def __init__(
