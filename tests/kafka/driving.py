@@ -74,9 +74,13 @@ class Inbox:
 
     async def take(self, count: int) -> list[Incoming]:
         """The next messages."""
-        await self.until(lambda messages: len(messages) >= count)
-        taken, self.messages = self.messages[:count], self.messages[count:]
-        self.inlet.taken(count)
+        taken: list[Incoming] = []
+        while len(taken) < count:
+            await self.until(lambda messages: bool(messages))
+            some = self.messages[: count - len(taken)]
+            del self.messages[: len(some)]
+            self.inlet.taken(len(some))
+            taken += some
         return taken
 
     async def payloads(self, count: int) -> list[bytes | None]:

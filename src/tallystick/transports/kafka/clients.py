@@ -12,6 +12,8 @@ from tallystick.transports.kafka.failures import translated, unauthenticated
 from tallystick.transports.kafka.settings import KafkaSettings, Option
 
 log = logging.getLogger("tallystick.kafka")
+# Options are the cluster's: that producers do without those of consumers is meant.
+log.addFilter(lambda record: "property and will be ignored by this" not in record.getMessage())
 
 Client = TypeVar("Client")
 _TURN_S = 0.2

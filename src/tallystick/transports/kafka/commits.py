@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -12,11 +13,21 @@ from tallystick.transports.kafka.clients import log
 from tallystick.transports.kafka.failures import translated
 
 News = list[tuple[Claim, int]]
+_RETRY_S = 0.1
+
+
+class Waiting(NamedTuple):
+    """Who waits for Kafka to know of an acknowledgement, and until when."""
+
+    done: Pending[None]
+    claim: Claim
+    limit: float
 
 
 class Commits:
     """One commit at a time, in the consumer's thread; what is acknowledged meanwhile goes into the next.
 
+    What fails is tried again, as most of it passes by itself: a group that rebalances, a broker that restarts.
     Kafka keeps one place for each partition: the first message that is not acknowledged. `done` of a message ahead of
     others is set as soon as that place is known to Kafka; after a restart such a message comes again.
     """
@@ -27,16 +38,17 @@ class Commits:
         self._timeout_s = timeout_s
         self._servers = servers
         self._changed: set[Claim] = set()
-        self._waiting: list[Pending[None]] = []
+        self._waiting: list[Waiting] = []
         self._under_way: News | None = None
-        self._answered_to: list[Pending[None]] = []
+        self._waiting_for_answer: list[Waiting] = []
         self._sent_at = 0.0
+        self._not_before = 0.0
         self._has_ended = False
 
     @property
     def is_urgent(self) -> bool:
         """Whether somebody waits for the answer."""
-        return bool(self._waiting or self._answered_to)
+        return bool(self._waiting or self._waiting_for_answer)
 
     @property
     def is_settled(self) -> bool:
@@ -54,7 +66,7 @@ class Commits:
                     claim.progress.acknowledge(offset)
                 self._changed.add(claim)
                 if done is not None:
-                    self._waiting.append(done)
+                    self._waiting.append(Waiting(done, claim, time.monotonic() + self._timeout_s))
         if is_late and done is not None:
             done.fail(_gone(claim))
 
@@ -69,7 +81,9 @@ class Commits:
         if self._under_way is not None:
             if now > self._sent_at + self._timeout_s:
                 self._finish(TimedOut(f"Kafka at {self._servers} has not kept acknowledgements in time"))
-        elif self._waiting or (self._changed and (at_once or now > self._sent_at + self._delay_s)):
+        elif now >= self._not_before and (
+            self._waiting or (self._changed and (at_once or now > self._sent_at + self._delay_s))
+        ):
             self._send(consumer)
 
     def answered(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
@@ -87,21 +101,23 @@ class Commits:
         try:
             consumer.commit(offsets=_offsets(news), asynchronous=False)
         except KafkaException as e:
-            log.warning("acknowledgements are lost: %s", self._failure(e.args[0], news))
+            log.warning("acknowledged messages come again: %s", self._failure(e.args[0], news))
+            return
+        _keep(news)
 
     def end(self) -> None:
         """Nothing is kept any more."""
         with self._claims.lock:
             self._has_ended = True
-            waiting = self._waiting + self._answered_to
-            self._waiting, self._answered_to = [], []
-        for done in waiting:
-            done.fail(Closed("the consumer was closed before Kafka had kept the acknowledgement"))
+            waiting = self._waiting + self._waiting_for_answer
+            self._waiting, self._waiting_for_answer = [], []
+        for each in waiting:
+            each.done.fail(Closed("the consumer was closed before Kafka had kept the acknowledgement"))
 
     def _send(self, consumer: Consumer) -> None:
         with self._claims.lock:
             claims, self._changed = self._changed, set()
-            self._answered_to, self._waiting = self._waiting, []
+            self._waiting_for_answer, self._waiting = self._waiting, []
         self._under_way = self._news(claims)
         self._sent_at = time.monotonic()
         if not self._under_way:
@@ -114,18 +130,20 @@ class Commits:
 
     def _finish(self, error: TallystickError | None) -> None:
         news, self._under_way = self._under_way or [], None
-        waiting, self._answered_to = self._answered_to, []
+        waiting, self._waiting_for_answer = self._waiting_for_answer, []
         if error is None:
-            for claim, low in news:
-                claim.kept = low
-        else:
-            log.info("acknowledgements are sent again: %s", error)
-            self.moved(claim for claim, _ in news if not claim.has_ended)
-        for done in waiting:
-            if error is None:
-                done.set(None)
-            else:
-                done.fail(error)
+            _keep(news)
+            for each in waiting:
+                _tell(each)
+            return
+        log.info("acknowledgements are sent again: %s", error)
+        now = self._not_before = time.monotonic() + _RETRY_S
+        with self._claims.lock:
+            self._changed.update(claim for claim, _ in news if not claim.has_ended)
+            self._waiting[:0] = [each for each in waiting if error.transient and now < each.limit]
+        for each in waiting:
+            if not error.transient or now >= each.limit:
+                each.done.fail(error)
 
     def _news(self, claims: Iterable[Claim]) -> News:
         with self._claims.lock:
@@ -138,6 +156,19 @@ class Commits:
 
 def _offsets(news: News) -> list[TopicPartition]:
     return [TopicPartition(*claim.place, low) for claim, low in news]
+
+
+def _keep(news: News) -> None:
+    for claim, low in news:
+        claim.kept = low
+
+
+def _tell(waiting: Waiting) -> None:
+    claim = waiting.claim
+    if claim.has_ended and claim.kept != claim.progress.low:
+        waiting.done.fail(_gone(claim))
+    else:
+        waiting.done.set(None)
 
 
 def _gone(claim: Claim) -> Closed:
