@@ -87,10 +87,11 @@ def produce(
     from tallystick.cli import topic_lines
     from tallystick.cli.topic_schema import chosen, type_named
     from tallystick.cli.topic_sending import Rules
+    from tallystick.messaging.settings import Compression
 
     schema_type = None if type_name is None else type_named(type_name)
     rules = Rules(file, key_field, dict(named_value(text, "property") for text in properties), on_error == "stop")
-    settings = {"batch_messages": batch, "compression": compression, "send_timeout_s": cluster.timeout_s}
+    settings = {"batch_messages": batch, "compression": Compression(compression), "send_timeout_s": cluster.timeout_s}
     with topic_lines.opened(file) as source, _opened(cluster) as connected:
         found = chosen(cluster, connected, topic, schema_file, schema_type)
         _refuse_contradictions(cluster, found, rules)
@@ -186,7 +187,9 @@ class _Run:
 
     def _schema(self) -> dict[str, object]:
         """Type, name of the record, and where it stands in the topic's subject, or in the registry."""
-        told: dict[str, object] = {"type": str(self._found.definition.type), "record": self._found.record}
+        # Texts of Kafka are bytes: there is no schema of that type.
+        kind = self._producer.schema.definition if self._found.takes_lines else self._found.definition
+        told: dict[str, object] = {"type": str(kind.type), "record": self._found.record}
         registry = self._connected.registry
         if registry is not None and not self._found.takes_lines:
             from tallystick.serde.subjects import Naming

@@ -64,8 +64,8 @@ def chosen(
 ) -> ChosenSchema:
     """Raises `BadInput` where nothing says which schema is meant."""
     if file is not None:
-        found = _of_file(file, schema_type)
-        return found if cluster.is_framed or connected.registry is not None else _as_pulsar_keeps_it(found, file)
+        given = _of_file(file, schema_type)
+        return given if cluster.is_framed or connected.registry is not None else _as_pulsar_keeps_it(given, file)
     if schema_type is not None:
         return _without_text(schema_type)
     found = _latest(cluster, connected, topic)

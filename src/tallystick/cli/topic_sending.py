@@ -72,6 +72,7 @@ class Sending:
         self.outcome = Outcome()
         self._producer = producer
         self._is_text = chosen.definition.type == types.STRING
+        self._sends_bytes = producer.schema.definition.type == types.BYTES
         self._read = None if chosen.takes_lines else topic_from_json.reader_of(chosen.parsed)
         self._rules = rules
         self._tell = tell
@@ -112,7 +113,8 @@ class Sending:
 
     def _content(self, line: Line) -> Content:
         if self._read is None:
-            return Content(line.text if self._is_text else line.data, None, None)
+            text = line.text if self._is_text else None
+            return Content(line.data if text is None or self._sends_bytes else text, None, None)
         raw = line.value
         source = self._read(raw)
         return Content(source.value, self._key(raw), source)
