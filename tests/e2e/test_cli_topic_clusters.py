@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def exchanged(tally: Call, folder: Folder, topic: str) -> list[int]:
+def exchanged(tally: Call, folder: Folder, topic: str) -> list[int | None]:
     """Sends with two versions of a schema, and reads all of it; the schema ids that the messages carry."""
     noted = {**ORDERS[0], "note": "with care"}
     for schema, order in ((FIRST, ORDERS[0]), (SECOND, noted)):

@@ -66,7 +66,7 @@ def tally(debug: bool) -> None:
       0   it fits, or the command did what it was asked to
       1   it does not fit
       2   bad input: arguments, files or schemas that cannot be used
-      3   the registry does not answer
+      3   the registry or the cluster does not answer
       70  internal error
     """
 
