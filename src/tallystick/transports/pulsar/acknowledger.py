@@ -52,6 +52,13 @@ class Acknowledger:
                 self._is_handed_over = True
                 self._loop.call_soon_threadsafe(self._wait)
 
+    def finish(self, delivered: DeliveredEntry) -> None:
+        """Nothing of the entry is wanted, so nobody else will acknowledge it."""
+        with self._lock:
+            if not self._closed:
+                self._acks.finish(delivered)
+                self._wait()
+
     def partly(self, ledger: int, entry: int) -> DeliveredEntry | None:
         """An earlier delivery on this attachment, of which some messages are acknowledged."""
         return self._acks.partly.get((ledger, entry)) if self._acks.partly else None

@@ -74,6 +74,10 @@ class Acknowledgements:
             else:
                 self.partly.pop((delivered.ledger, delivered.entry), None)
 
+    def finish(self, delivered: DeliveredEntry) -> None:
+        """All of an entry."""
+        self._changed(delivered, 0)
+
     def forget(self) -> None:
         """After a seek: what was delivered before is nobody's business any more."""
         self.generation += 1

@@ -66,6 +66,9 @@ class Attachment:
             # The broker may still get to it, and then nobody would be there.
             self._attached.leave(connection)
             raise
+        if self._is_closed:
+            self._attached.leave(connection)
+            raise Closed(f"topic {self.topic}: it is closed")
         if not self._attached.is_on(connection):
             raise Unavailable(f"topic {self.topic}: {connection.address} sent us away at once")
         self.connection, self.trouble, self._since = connection, None, None

@@ -113,11 +113,16 @@ def _own_fields(message: Outgoing) -> bytes:
             message.key.decode()
         except UnicodeDecodeError as e:
             raise InvalidArgument("key", f"{message.key[:60]!r} is not UTF-8; mark it as no text") from e
-    return fields(
-        is_null=message.payload is None,
-        key=message.key,
-        is_key_text=message.is_key_text,
-        properties=message.properties,
-        event_time_ms=message.event_time_ms,
-        ordering_key=message.ordering_key,
-    )
+    if message.event_time_ms is not None and message.event_time_ms < 0:
+        raise InvalidArgument("event time", f"{message.event_time_ms} ms is before 1970")
+    try:
+        return fields(
+            is_null=message.payload is None,
+            key=message.key,
+            is_key_text=message.is_key_text,
+            properties=message.properties,
+            event_time_ms=message.event_time_ms,
+            ordering_key=message.ordering_key,
+        )
+    except UnicodeEncodeError as e:
+        raise InvalidArgument("properties", f"a name or value is no Unicode text: {e.reason}") from e

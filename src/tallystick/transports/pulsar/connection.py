@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from tallystick.errors import Closed, TallystickError, TimedOut, Unauthenticated, Unavailable
+from tallystick.transports.pulsar.commands import ANSWERS, content_of, error_in, frame_of, is_request, name_of
 from tallystick.transports.pulsar.refusals import translated
 from tallystick.transports.pulsar.settings import Address, PulsarSettings
 from tallystick.wire.pulsar import pulsar_pb2 as pb
 from tallystick.wire.pulsar.faults import MalformedFrame
-from tallystick.wire.pulsar.frames import MOST_MESSAGE_BYTES, FrameReader, simple_frame
+from tallystick.wire.pulsar.frames import MOST_MESSAGE_BYTES, FrameReader
 from tallystick.wire.pulsar.pulsar_pb2 import BaseCommand
 
 log = logging.getLogger("tallystick.transports.pulsar")
@@ -20,30 +21,6 @@ log = logging.getLogger("tallystick.transports.pulsar")
 PROTOCOL_VERSION = 21
 _LARGEST_FRAME_BYTES = 128 * 1024 * 1024
 """A broker may allow larger messages than most do."""
-
-_FIELDS = BaseCommand.DESCRIPTOR.fields_by_number
-_CONTENT_OF = {kind: _FIELDS[kind].name for kind in BaseCommand.Type.values() if kind in _FIELDS}
-_KIND_OF = {field.message_type.name: number for number, field in _FIELDS.items() if field.message_type is not None}
-_TAKES_REQUEST_ID = {
-    field.message_type.name
-    for field in _FIELDS.values()
-    if field.message_type is not None and "request_id" in field.message_type.fields_by_name
-}
-_ERROR_FIELDS: dict[int, tuple[str, str]] = {
-    BaseCommand.LOOKUP_RESPONSE: ("error", "message"),
-    BaseCommand.PARTITIONED_METADATA_RESPONSE: ("error", "message"),
-    BaseCommand.GET_SCHEMA_RESPONSE: ("error_code", "error_message"),
-    BaseCommand.GET_OR_CREATE_SCHEMA_RESPONSE: ("error_code", "error_message"),
-    BaseCommand.ACK_RESPONSE: ("error", "message"),
-}
-"""Answers that tell of an error by themselves."""
-_ANSWERS = {
-    BaseCommand.SUCCESS,
-    BaseCommand.PRODUCER_SUCCESS,
-    BaseCommand.GET_LAST_MESSAGE_ID_RESPONSE,
-    BaseCommand.GET_TOPICS_OF_NAMESPACE_RESPONSE,
-    *_ERROR_FIELDS,
-}
 
 
 class Sender(Protocol):
@@ -67,12 +44,6 @@ class Receiver(Protocol):
 
     def on_detached(self, reason: TallystickError, *, at_once: bool) -> None:
         """The connection is lost, or (`at_once`) the broker has closed the consumer."""
-
-
-def command_of(content: Any) -> BaseCommand:
-    """The command around a content such as `CommandFlow`."""
-    kind = _KIND_OF[type(content).__name__]
-    return BaseCommand(**{"type": kind, _CONTENT_OF[kind]: content})
 
 
 class Connection(asyncio.Protocol):
@@ -190,28 +161,24 @@ class Connection(asyncio.Protocol):
 
     def tell(self, content: Any) -> None:
         """Sends a command that nobody waits for the answer of."""
-        name = type(content).__name__
-        if name in _TAKES_REQUEST_ID and not content.HasField("request_id"):
+        if is_request(content) and not isinstance(content, pb.CommandAck):
             content.request_id = next(self._numbers)
-        self.write([simple_frame(command_of(content))])
+        self.write([frame_of(content)])
 
-    async def ask(self, content: Any, topic: str = "") -> Any:
+    async def ask(self, content: Any, topic: str) -> Any:
         """The answer to a command; errors name the topic. Raises what `refusals` makes of the broker's, `TimedOut`."""
         if not self.is_open:
             raise _again(self._reason or Unavailable(f"the connection to {self.address} is not open"))
         number = content.request_id = next(self._numbers)
         answer: asyncio.Future[Any] = self._loop.create_future()
         self._requests[number] = (answer, topic)
-        self.write([simple_frame(command_of(content))])
+        self.write([frame_of(content)])
         try:
             async with asyncio.timeout(self._settings.operation_timeout_s):
                 return await answer
         except TimeoutError as e:
-            asked = _KIND_OF[type(content).__name__]
-            raise TimedOut(
-                f"{self.address} has not answered {BaseCommand.Type.Name(asked)} "
-                f"for {topic or 'us'} within {self._settings.operation_timeout_s:g} s"
-            ) from e
+            waited = f"{self._settings.operation_timeout_s:g} s"
+            raise TimedOut(f"{self.address} has not answered {name_of(content)} for {topic} within {waited}") from e
         finally:
             self._requests.pop(number, None)
 
@@ -226,8 +193,8 @@ class Connection(asyncio.Protocol):
             sender = self.senders.get(command.send_receipt.producer_id)
             if sender is not None:
                 sender.on_receipt(command.send_receipt)
-        elif kind in _ANSWERS:
-            self._answered(kind, getattr(command, _CONTENT_OF[kind]))
+        elif kind in ANSWERS:
+            self._answered(kind, content_of(command))
         else:
             self._handle_seldom(kind, command)
 
@@ -254,9 +221,9 @@ class Connection(asyncio.Protocol):
         if asked is None or asked[0].done():
             return
         answer, topic = asked
-        code, text = _ERROR_FIELDS.get(kind, ("", ""))
-        if code and content.HasField(code):
-            answer.set_exception(translated(getattr(content, code), getattr(content, text), topic))
+        error = error_in(kind, content, topic)
+        if error is not None:
+            answer.set_exception(error)
         else:
             answer.set_result(content)
 
@@ -266,7 +233,7 @@ class Connection(asyncio.Protocol):
             if not asked[0].done():
                 asked[0].set_exception(translated(error.error, error.message, asked[1]))
         elif not self.ready.done():
-            self.abort(translated(error.error, error.message))
+            self.abort(translated(error.error, f"{self.address}: {error.message}"))
 
     def _connected(self, connected: pb.CommandConnected) -> None:
         if connected.max_message_size:

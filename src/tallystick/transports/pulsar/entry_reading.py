@@ -8,8 +8,8 @@ from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.messaging.ports import NO_MARK, Incoming, Mark
 from tallystick.model.position import PulsarPosition
 from tallystick.transports.pulsar.acknowledging import DeliveredEntry
+from tallystick.transports.pulsar.positions import positions_of_batch
 from tallystick.transports.pulsar.topics import TopicName
-from tallystick.wire.pulsar import pulsar_pb2 as pb
 from tallystick.wire.pulsar.compression import decompress
 from tallystick.wire.pulsar.entries import parse_entry
 from tallystick.wire.pulsar.faults import MalformedFrame
@@ -93,17 +93,17 @@ class EntryReader:
 
     def _of_batch(self, read: ReadEntry, delivered: DeliveredEntry, redeliveries: int) -> list[Incoming]:
         metadata, data = read.metadata, read.payload
-        topic, partition, mark = self._topic.given, self._topic.partition, self._mark(metadata)
-        ledger, entry = delivered.ledger, delivered.entry
+        topic, mark = self._topic.given, self._mark(metadata)
         published, producer = metadata.publish_time, metadata.producer_name
         replicated_from = metadata.replicated_from or None
         first, left, size = metadata.sequence_id, delivered.left, metadata.num_messages_in_batch
+        positions = positions_of_batch(delivered.ledger, delivered.entry, self._topic.partition, size)
         is_whole = left == (1 << size) - 1
         found: list[Incoming] = []
         for index, (start, end, sequence_id, own) in enumerate(split_singles(data, size)):
             if not is_whole and not left >> index & 1:
                 continue
-            position = PulsarPosition(ledger, entry, partition, index)
+            position = positions[index]
             if sequence_id is None:
                 sequence_id = first + index
             if own is None:
@@ -163,9 +163,3 @@ def _key(metadata: MessageMetadata | SingleMessageMetadata) -> bytes | None:
 
 def _properties(metadata: MessageMetadata | SingleMessageMetadata) -> Mapping[str, str]:
     return {pair.key: pair.value for pair in metadata.properties}
-
-
-VALIDATION_ERRORS = {
-    "checksum-mismatch": pb.CommandAck.ChecksumMismatch,
-    "malformed-frame": pb.CommandAck.BatchDeSerializeError,
-}

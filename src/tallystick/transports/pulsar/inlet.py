@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from tallystick.errors import Closed, TallystickError, Unsupported
+from tallystick.errors import TallystickError, Unsupported
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Deliver, Incoming
 from tallystick.messaging.settings import StartAt
@@ -17,6 +17,7 @@ from tallystick.transports.pulsar.acknowledging import DeliveredEntry
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.partition_inlet import PartitionInlet
 from tallystick.transports.pulsar.place import start_of
+from tallystick.transports.pulsar.together import together
 from tallystick.transports.pulsar.topics import topic_name
 
 
@@ -42,16 +43,9 @@ class PulsarInlet:
         self._parts = parts
         self._least_taken = min(part.permits.least_taken for part in parts)
         try:
-            async with asyncio.TaskGroup() as group:
-                for part in parts:
-                    group.create_task(part.open())
-        except ExceptionGroup as e:
-            for part in parts:
-                part.abort()
-            raise e.exceptions[0] from None
-        except asyncio.CancelledError:
-            for part in parts:
-                part.abort()
+            await together(part.open() for part in parts)
+        except BaseException:
+            self.abort()
             raise
         # The caller has the inlet before its first message.
         self._loop.call_soon(self._begin)
@@ -101,7 +95,8 @@ class PulsarInlet:
 
     def redeliver_all(self) -> None:
         self._require_subscription()
-        self._loop.call_soon_threadsafe(self._redeliver_all)
+        if not self._is_closed:
+            self._loop.call_soon_threadsafe(self._redeliver_all)
 
     def _redeliver_all(self) -> None:
         for part in self._parts:
@@ -137,7 +132,11 @@ class PulsarInlet:
         return {part.topic.partition: position for part, position in zip(self._parts, found, strict=True)}
 
     async def writer(self, topic: str, version: Version | None) -> SchemaDefinition | None:
-        return await self._cluster.lookup.schema(topic_name(topic), version)
+        lookup, name = self._cluster.lookup, topic_name(topic)
+        if version is not None:
+            return await lookup.schema(name, version)
+        latest = await lookup.latest(name)
+        return None if latest is None else latest[1]
 
     async def unsubscribe(self) -> None:
         self._require_subscription()
@@ -149,7 +148,7 @@ class PulsarInlet:
         await asyncio.gather(*(part.close() for part in self._parts))
         self.on_closed(self)
 
-    def abort(self, _: TallystickError | Closed) -> None:
+    def abort(self, _: TallystickError | None = None) -> None:
         self._is_closed = True
         for part in self._parts:
             part.abort()

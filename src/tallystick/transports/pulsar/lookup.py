@@ -12,7 +12,7 @@ from tallystick.transports.pulsar.settings import address_of
 from tallystick.transports.pulsar.topics import TopicName
 from tallystick.wire.pulsar import pulsar_pb2 as pb
 from tallystick.wire.pulsar.pulsar_pb2 import CommandLookupTopicResponse
-from tallystick.wire.pulsar.schemas import definition_of, version_bytes
+from tallystick.wire.pulsar.schemas import definition_of, version_bytes, version_of
 
 _MOST_REDIRECTS = 20
 
@@ -49,24 +49,27 @@ class Lookup:
         answer = await self._patiently(pb.CommandPartitionedTopicMetadata(topic=str(topic)), topic)
         return int(answer.partitions)
 
-    async def schema(self, topic: TopicName, version: Version | None) -> SchemaDefinition | None:
-        """The schema of a version, or the latest, or None where the topic has none; raises `VersionNotFound`."""
-        whole = str(topic.of_partition(-1))
-        if version is not None and (whole, version) in self._schemas:
-            return self._schemas[whole, version]
-        asked = pb.CommandGetSchema(topic=whole)
-        if version is not None:
-            asked.schema_version = version_bytes(version)
+    async def schema(self, topic: TopicName, version: Version) -> SchemaDefinition | None:
+        """The schema of a version; None where that is bytes. It never changes, so it is asked for once."""
+        whole = topic.of_partition(-1)
+        if (str(whole), version) not in self._schemas:
+            asked = pb.CommandGetSchema(topic=str(whole), schema_version=version_bytes(version))
+            try:
+                answer = await self._patiently(asked, whole)
+            except NotFound as e:
+                raise VersionNotFound(version) from e
+            self._schemas[str(whole), version] = definition_of(answer.schema)
+        return self._schemas[str(whole), version]
+
+    async def latest(self, topic: TopicName) -> tuple[Version, SchemaDefinition] | None:
+        """The latest schema with its version; None where the topic has none."""
+        whole = topic.of_partition(-1)
         try:
-            answer = await self._patiently(asked, topic)
-        except NotFound as e:
-            if version is None:
-                return None
-            raise VersionNotFound(version) from e
+            answer = await self._patiently(pb.CommandGetSchema(topic=str(whole)), whole)
+        except NotFound:
+            return None
         definition = definition_of(answer.schema)
-        if version is not None:
-            self._schemas[whole, version] = definition
-        return definition
+        return None if definition is None else (version_of(answer.schema_version), definition)
 
     async def _patiently(self, content: Any, topic: TopicName) -> Any:
         settings = self._pool.settings

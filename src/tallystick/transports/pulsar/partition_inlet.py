@@ -3,48 +3,33 @@
 import asyncio
 import contextlib
 import logging
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tallystick.errors import TallystickError, Unavailable, Unsupported
+from tallystick.errors import IncompatibleSchema, TallystickError, Unavailable, Unsupported
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Incoming
-from tallystick.messaging.settings import EARLIEST, ConsumerSettings, StartAt, Subscription
+from tallystick.messaging.settings import EARLIEST, ConsumerSettings, StartAt
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.position import PulsarPosition
 from tallystick.transports.pulsar.acknowledger import Acknowledger
-from tallystick.transports.pulsar.acknowledging import DeliveredEntry, bits_of
+from tallystick.transports.pulsar.acknowledging import DeliveredEntry
 from tallystick.transports.pulsar.attachment import Attachment
 from tallystick.transports.pulsar.backoff import patiently
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.connection import Connection
-from tallystick.transports.pulsar.entry_reading import (
-    VALIDATION_ERRORS,
-    EntryReader,
-    ReadEntry,
-    messages_in,
-    read_entry,
-)
-from tallystick.transports.pulsar.partition_outlet import schema_to_tell
+from tallystick.transports.pulsar.explanations import explained, schema_to_tell
 from tallystick.transports.pulsar.permits import Permits
 from tallystick.transports.pulsar.place import Place, message_id, seek_command, signed
+from tallystick.transports.pulsar.reception import Reception
 from tallystick.transports.pulsar.rejections import Entry, Rejections
+from tallystick.transports.pulsar.subscribing import Subscriber
 from tallystick.transports.pulsar.topics import TopicName
 from tallystick.wire.pulsar import pulsar_pb2 as pb
-from tallystick.wire.pulsar.faults import ChecksumMismatch, MalformedFrame
 
 log = logging.getLogger("tallystick.transports.pulsar")
-
-KINDS: dict[Subscription, pb.CommandSubscribe.SubType] = {
-    Subscription.EXCLUSIVE: pb.CommandSubscribe.Exclusive,
-    Subscription.SHARED: pb.CommandSubscribe.Shared,
-    Subscription.FAILOVER: pb.CommandSubscribe.Failover,
-    Subscription.KEY_SHARED: pb.CommandSubscribe.Key_Shared,
-}
-SHARED = {Subscription.SHARED, Subscription.KEY_SHARED}
 
 DeliverFrom = Callable[["PartitionInlet", Sequence[Incoming]], None]
 
@@ -63,28 +48,26 @@ class PartitionInlet:
         deliver: DeliverFrom,
     ) -> None:
         self.topic = topic
-        self.is_reader = settings.subscription is None
+        self.permits = Permits(queue_size)
         self._id = cluster.next_id()
         self._settings = settings
-        self._subscription = settings.subscription or f"reader-{secrets.token_hex(5)}"
-        self._is_shared = not self.is_reader and settings.kind in SHARED
-        self._schema = schema_to_tell(definition, topic)
+        self._definition = definition
         self._cluster = cluster
         self._deliver = deliver
+        self._subscriber = Subscriber(topic, self._id, settings, schema_to_tell(definition, topic))
         self._attachment = Attachment(topic, cluster, self, self._refused)
         self._place = Place(start, self.is_reader)
-        self._reader = EntryReader(topic)
         self._acknowledger = Acknowledger(
             self._attachment, self._id, settings.acknowledge_delay_s, cluster.settings.operation_timeout_s
         )
         self._rejections = Rejections(settings.reject_delay_s, self._redeliver)
-        self.permits = Permits(queue_size)
+        self._reception = Reception(topic, self, self._place, self._acknowledger, self.permits, self._tell)
         self._is_held = True
         """Nothing may come before it is clear where to begin, and everybody is ready."""
-        self._is_seeking = False
-        self._epoch = 0
-        """Counts rewinds: what was sent before the last one comes again."""
-        self._received: list[Incoming] = []
+
+    @property
+    def is_reader(self) -> bool:
+        return self._subscriber.is_reader
 
     @property
     def trouble(self) -> TallystickError | None:
@@ -94,7 +77,10 @@ class PartitionInlet:
     # Attaching
 
     async def open(self) -> None:
-        await self._attachment.open()
+        try:
+            await self._attachment.open()
+        except IncompatibleSchema as e:
+            raise await explained(e, self._cluster.lookup, self.topic, self._definition, is_producer=False) from e
         start = self._place.start
         if isinstance(start, datetime) and (self.is_reader or await self._is_new()):
             await self.seek(start)
@@ -105,13 +91,15 @@ class PartitionInlet:
         self._grant()
 
     async def attach_to(self, connection: Connection) -> None:
+        command = self._subscriber.command(self._place, self._reception.epoch)
         connection.receivers[self._id] = self
         try:
-            await connection.ask(self._subscribe_command(), str(self.topic))
+            await connection.ask(command, str(self.topic))
             if self.is_reader:
-                await self._learn_place(connection)
+                # Its place is known here alone, so it has to be known even if nothing was delivered yet.
+                self._place.begins_after(*await self._standing(connection))
         except TallystickError:
-            connection.receivers.pop(self._id, None)
+            self.leave(connection)
             raise
         self.permits.attached()
         self._rejections.clear()
@@ -122,30 +110,6 @@ class PartitionInlet:
         self._acknowledger.attached()
         self._grant()
 
-    def _subscribe_command(self) -> pb.CommandSubscribe:
-        settings = self._settings
-        command = pb.CommandSubscribe(
-            topic=str(self.topic),
-            subscription=self._subscription,
-            subType=pb.CommandSubscribe.Exclusive if self.is_reader else KINDS[settings.kind],
-            consumer_id=self._id,
-            durable=not self.is_reader,
-            read_compacted=settings.read_compacted,
-            initialPosition=self._place.initial,
-            schema=self._schema,
-            metadata=[pb.KeyValue(key=key, value=value) for key, value in settings.properties.items()],
-        )
-        if settings.name is not None:
-            command.consumer_name = settings.name
-        if self.is_reader:
-            command.start_message_id.CopyFrom(self._place.reader_id())
-        if self._is_shared:
-            if settings.kind is Subscription.KEY_SHARED:
-                command.keySharedMeta.keySharedMode = pb.KeySharedMode.AUTO_SPLIT
-        else:
-            command.consumer_epoch = self._epoch
-        return command
-
     def leave(self, connection: Connection) -> None:
         connection.receivers.pop(self._id, None)
         connection.tell(pb.CommandCloseConsumer(consumer_id=self._id))
@@ -154,7 +118,7 @@ class PartitionInlet:
         return connection.receivers.get(self._id) is self
 
     def on_detached(self, reason: TallystickError, *, at_once: bool) -> None:
-        self._attachment.lost(reason, at_once=at_once, stays_away=self._is_seeking)
+        self._attachment.lost(reason, at_once=at_once, stays_away=self._reception.is_shut)
 
     def _refused(self, error: TallystickError) -> bool:
         """There is nobody to tell but the log, and `trouble`; it may be mended meanwhile, so it tries on."""
@@ -164,66 +128,28 @@ class PartitionInlet:
     # Messages
 
     def on_message(self, message: pb.CommandMessage, entry: bytes) -> None:
-        if self._is_seeking or (message.HasField("consumer_epoch") and message.consumer_epoch < self._epoch):
-            self.permits.received(_counted(message, entry), 0)
-            return
-        id_ = message.message_id
-        ledger, number = id_.ledgerId, id_.entryId
-        try:
-            read = read_entry(entry)
-            delivered = self._delivered(ledger, number, read, message)
-            found = self._reader.incoming(read, delivered, message.redelivery_count) if delivered.left else []
-        except (MalformedFrame, ChecksumMismatch, Unsupported) as e:
-            self.permits.received(_counted(message, entry), 0)
-            self._leave_out(ledger, number, e)
-            return
-        self._place.came_to(ledger, number)
-        self.permits.received(bits_of(message.ack_set).bit_count() if message.ack_set else read.messages, len(found))
-        self._received += found
-
-    def _delivered(self, ledger: int, number: int, read: ReadEntry, message: pb.CommandMessage) -> DeliveredEntry:
-        left = (1 << read.messages) - 1
-        if message.ack_set:
-            left &= bits_of(message.ack_set)
-        left = self._place.wanted(ledger, number, left)
-        before = self._acknowledger.partly(ledger, number)
-        if before is not None and before.left & left:
-            return before
-        size = read.messages if read.is_batch else 0
-        return DeliveredEntry(self, ledger, number, size, left, self._acknowledger.generation)
+        self._reception.on_message(message, entry)
 
     def on_messages_end(self) -> None:
-        received, self._received = self._received, []
+        received = self._reception.take()
         if received:
             self._deliver(self, received)
         else:
             self._grant()
 
-    def _leave_out(self, ledger: int, number: int, error: TallystickError) -> None:
-        """What cannot be read by anybody is acknowledged as such; what others may be able to read is left."""
-        log.warning(
-            "a message is left out",
-            extra={"topic": str(self.topic), "position": f"{ledger}:{number}", "reason": error.message},
-        )
-        connection = self._attachment.connection
-        if connection is not None and error.code in VALIDATION_ERRORS:
-            ack = pb.CommandAck(
-                consumer_id=self._id, ack_type=pb.CommandAck.Individual, message_id=[message_id(ledger, number)]
-            )
-            ack.validation_error = VALIDATION_ERRORS[error.code]
-            connection.tell(ack)
-
-    def _grant(self) -> None:
-        connection = self._attachment.connection
-        if connection is None or self._is_held:
-            return
-        count = self.permits.to_grant()
-        if count:
-            connection.tell(pb.CommandFlow(consumer_id=self._id, messagePermits=count))
-
     def taken(self, count: int) -> None:
         self.permits.taken(count)
         self._grant()
+
+    def _grant(self) -> None:
+        if not self._is_held and self._attachment.connection is not None:
+            count = self.permits.to_grant()
+            if count:
+                self._tell(pb.CommandFlow(consumer_id=self._id, messagePermits=count))
+
+    def _tell(self, content: Any) -> None:
+        if self._attachment.connection is not None:
+            self._attachment.connection.tell(content)
 
     # What becomes of them, from any thread
 
@@ -231,7 +157,7 @@ class PartitionInlet:
         delivered, position = message.receipt, message.position
         assert isinstance(delivered, DeliveredEntry)
         assert isinstance(position, PulsarPosition)
-        if cumulative and self._is_shared:
+        if cumulative and self._subscriber.is_shared:
             raise Unsupported(
                 f"topic {self.topic}: a {self._settings.kind} subscription acknowledges each message by itself"
             )
@@ -251,28 +177,27 @@ class PartitionInlet:
 
     def _redeliver(self, entries: Sequence[Entry]) -> None:
         """Single entries where they are shared; else all, because the order has to hold."""
-        connection = self._attachment.connection
-        if connection is None:
+        if self._attachment.connection is None:
             return
         self._acknowledger.send()
         command = pb.CommandRedeliverUnacknowledgedMessages(consumer_id=self._id)
-        if self._is_shared:
+        if self._subscriber.is_shared:
             command.message_ids.extend(message_id(*entry) for entry in entries)
         else:
-            self._epoch += 1
-            command.consumer_epoch = self._epoch
-        connection.tell(command)
+            self._reception.epoch += 1
+            command.consumer_epoch = self._reception.epoch
+        self._tell(command)
 
     async def seek(self, start: StartAt | PulsarPosition) -> None:
         """Nothing comes from here on until `begin`."""
         self._is_held = True
-        self._received.clear()
+        self._reception.take()
         self._acknowledger.forget()
         self._rejections.clear()
         self.permits.dropped()
         settings = self._cluster.settings
         while True:
-            self._is_seeking = True
+            self._reception.is_shut = True
             try:
                 sought = await patiently(lambda: self._ask_to_seek(start), settings.url, settings.operation_timeout_s)
                 self._place.seek(start)
@@ -295,11 +220,7 @@ class PartitionInlet:
             self.leave(connection)
             self._attachment.lost(Unavailable("it seeks another place"), stays_away=True)
         self._attachment.come_back(at_once=True)
-        self._is_seeking = False
-
-    async def _learn_place(self, connection: Connection) -> None:
-        """A reader's place is known here alone, so it has to be known even if nothing was delivered yet."""
-        self._place.begins_after(*await self._standing(connection))
+        self._reception.is_shut = False
 
     async def _standing(self, connection: Connection) -> tuple[int, int]:
         """The last entry before those that are not acknowledged."""
@@ -331,10 +252,8 @@ class PartitionInlet:
     # The end
 
     async def unsubscribe(self) -> None:
-        self._acknowledger.abort()
-        self._rejections.close()
         await self._ask(pb.CommandUnsubscribe(consumer_id=self._id))
-        self._end()
+        self.abort()
 
     async def close(self) -> None:
         self._rejections.close()
@@ -353,11 +272,7 @@ class PartitionInlet:
             self.leave(connection)
 
     def _end(self) -> Connection | None:
+        """The connection that it was attached to, off it."""
         connection = self._attachment.connection
         self._attachment.close()
         return connection
-
-
-def _counted(message: pb.CommandMessage, entry: bytes) -> int:
-    """The messages that the broker counts for an entry."""
-    return bits_of(message.ack_set).bit_count() if message.ack_set else messages_in(entry)

@@ -2,50 +2,39 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
-from tallystick.errors import Closed, InvalidArgument, TallystickError, TimedOut, Unavailable
-from tallystick.messaging.pending import Pending
-from tallystick.messaging.ports import Outgoing
+from tallystick.errors import Closed, IncompatibleSchema, InvalidArgument, TallystickError, TimedOut, Unavailable
 from tallystick.messaging.settings import ProducerSettings
-from tallystick.model import schema_type as types
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.position import Position, PulsarPosition
+from tallystick.model.position import PulsarPosition
 from tallystick.model.subject import Version
 from tallystick.transports.pulsar.attachment import Attachment
-from tallystick.transports.pulsar.batching import Batch, Batcher
+from tallystick.transports.pulsar.batching import Batch
 from tallystick.transports.pulsar.cluster import Cluster
+from tallystick.transports.pulsar.collector import Collector
 from tallystick.transports.pulsar.connection import Connection
 from tallystick.transports.pulsar.entry_writing import EntryWriter
+from tallystick.transports.pulsar.explanations import explained, schema_to_tell
 from tallystick.transports.pulsar.place import signed
+from tallystick.transports.pulsar.positions import positions_of_batch
 from tallystick.transports.pulsar.refusals import refused_message, translated
 from tallystick.transports.pulsar.topics import TopicName
 from tallystick.transports.pulsar.unanswered import Unanswered, fail
 from tallystick.wire.pulsar import pulsar_pb2 as pb
-from tallystick.wire.pulsar.schemas import version_of, wire_schema
+from tallystick.wire.pulsar.schemas import version_of
 
 _ROOM_BESIDE_BATCH = 64 * 1024
 """For metadata, and for what compression may add."""
 _MOST_DAMAGES = 3
-_WITHOUT_SCHEMA = {types.BYTES, types.NONE}
-
-
-def schema_to_tell(definition: SchemaDefinition | None, topic: TopicName) -> pb.Schema | None:
-    """What a broker is told of a client's schema; bytes have none."""
-    if definition is None or definition.type in _WITHOUT_SCHEMA:
-        return None
-    return wire_schema(definition, topic.local)
 
 
 class PartitionOutlet:
     """Implements `Outlet`.
 
-    `put` and `flush` may be called in any thread; they share the batcher with the loop, under a lock. Everything else
-    happens on the loop: sealed batches become entries there, and stay in `_unanswered` in their order until the broker
-    has answered or their time is up. A new attachment sends all of them again.
+    Batches become entries on the loop, and stay in `_unanswered` in their order until the broker has answered or their
+    time is up. A new attachment sends all of them again.
     """
 
     def __init__(
@@ -59,22 +48,21 @@ class PartitionOutlet:
         self.on_closed: Callable[[Any], object] = lambda _: None
         self._id = cluster.next_id()
         self._settings = settings
+        self._cluster = cluster
+        self._definition = definition
         self._schema = schema_to_tell(definition, topic)
         self._name = settings.name or ""
         self._version: Version | None = None
         self._epoch = 0
         self._loop = asyncio.get_running_loop()
         self._attachment = Attachment(topic, cluster, self, self._refused)
-        self._lock = Lock()
-        self._batcher = Batcher(settings.batch_messages, settings.batch_bytes, 0)
+        self._collector = Collector(settings, self._send)
         self._writer: EntryWriter | None = None
-        self._is_handed_over = False
-        self._must_flush = False
-        self._closed: TallystickError | None = None
         self._unanswered = Unanswered()
         self._emptied = asyncio.Event()
-        self._due: asyncio.TimerHandle | None = None
         self._expiry: asyncio.TimerHandle | None = None
+        self.put = self._collector.put
+        self.flush = self._collector.flush
 
     @property
     def name(self) -> str:
@@ -87,20 +75,22 @@ class PartitionOutlet:
     @property
     def is_idle(self) -> bool:
         """Whether no batch waits for company."""
-        return self._batcher.open is None
+        return self._collector.is_idle
 
     @property
     def pending(self) -> int:
         """Messages that have no answer yet."""
-        with self._lock:
-            return self._batcher.messages + self._unanswered.messages
+        return self._collector.messages + self._unanswered.messages
 
     # Attaching
 
     async def open(self, name: str | None = None) -> None:
         """`name` is what the broker has called a producer on another partition of the topic."""
         self._name = name or self._name
-        await self._attachment.open()
+        try:
+            await self._attachment.open()
+        except IncompatibleSchema as e:
+            raise await explained(e, self._cluster.lookup, self.topic, self._definition, is_producer=True) from e
 
     async def attach(self, definition: SchemaDefinition) -> Version:
         schema = schema_to_tell(definition, self.topic)
@@ -108,7 +98,10 @@ class PartitionOutlet:
             raise InvalidArgument("schema", f"topic {self.topic} keeps no versions of {definition.type}")
         connection = await self._attachment.there()
         asked = pb.CommandGetOrCreateSchema(topic=str(self.topic), schema=schema, producerName=self._name)
-        answer = await connection.ask(asked, str(self.topic))
+        try:
+            answer = await connection.ask(asked, str(self.topic))
+        except IncompatibleSchema as e:
+            raise await explained(e, self._cluster.lookup, self.topic, definition, is_producer=True) from e
         return version_of(answer.schema_version)
 
     async def attach_to(self, connection: Connection) -> None:
@@ -134,15 +127,15 @@ class PartitionOutlet:
     def _attached(self, connection: Connection, answer: pb.CommandProducerSuccess) -> None:
         is_first, settings = self._writer is None, self._settings
         self._name = answer.producer_name
-        most_bytes = connection.most_message_bytes
+        most_bytes, next_sequence_id = connection.most_message_bytes, None
         self._writer = EntryWriter(str(self.topic), self._id, self._name, settings.compression, most_bytes)
-        self._batcher.most_bytes = min(settings.batch_bytes, most_bytes - _ROOM_BESIDE_BATCH)
         if is_first:
             has_version = self._schema is not None and answer.schema_version
             self._version = version_of(answer.schema_version) if has_version else None
             last = settings.initial_sequence_id
-            self._batcher.next_sequence_id = (answer.last_sequence_id if last is None else last) + 1
-        self._send_on(connection)
+            next_sequence_id = (answer.last_sequence_id if last is None else last) + 1
+        self._collector.set_limits(min(settings.batch_bytes, most_bytes - _ROOM_BESIDE_BATCH), next_sequence_id)
+        connection.write(self._unanswered.to_send())
 
     def leave(self, connection: Connection) -> None:
         connection.senders.pop(self._id, None)
@@ -157,73 +150,27 @@ class PartitionOutlet:
 
     def _refused(self, error: TallystickError) -> bool:
         """What waits fails for this reason; the next message is a reason to try again."""
-        self._take_sealed()
+        self._collector.take()
         self._fail_all(error)
         return False
 
-    # Messages, from any thread
+    # Messages
 
-    def put(self, message: Outgoing, sent: Pending[Position]) -> None:
-        try:
-            with self._lock:
-                if self._closed is not None:
-                    raise self._closed
-                if self._batcher.add(message, sent) and not self._is_handed_over:
-                    self._is_handed_over = True
-                    self._loop.call_soon_threadsafe(self._take)
-        except TallystickError as e:
-            sent.fail(e)
-
-    def flush(self) -> None:
-        with self._lock:
-            if self._batcher.open is not None and self._closed is None:
-                self._must_flush = True
-                if not self._is_handed_over:
-                    self._is_handed_over = True
-                    self._loop.call_soon_threadsafe(self._take)
-
-    # Messages, on the loop
-
-    def _take(self) -> None:
-        """Sends what is complete, and sees to it that what is not will be sent in time."""
-        with self._lock:
-            self._is_handed_over = False
-            if self._must_flush:
-                self._batcher.seal()
-                self._must_flush = False
-            batch = self._batcher.open
-        self._take_sealed()
-        if batch is not None and self._due is None:
-            wait_s = batch.began + self._settings.batch_delay_s - time.monotonic()
-            self._due = self._loop.call_later(max(0.0, wait_s), self._take_due, batch)
-
-    def _take_due(self, batch: Batch) -> None:
-        self._due = None
-        with self._lock:
-            if self._batcher.open is batch:
-                self._batcher.seal()
-        self._take()
-
-    def _take_sealed(self) -> None:
-        sealed, writer = self._batcher.sealed, self._writer
-        assert writer is not None
-        while sealed:
-            batch = sealed.popleft()
+    def _send(self, batch: Batch | None) -> None:
+        if batch is not None:
+            assert self._writer is not None
             try:
-                self._unanswered.add(writer.sending(batch))
+                self._unanswered.add(self._writer.sending(batch))
             except TallystickError as e:
                 for sent in batch.sents:
                     sent.fail(e)
-        if self._unanswered:
+        elif self._unanswered:
             self._watch_time()
             connection = self._attachment.connection
             if connection is not None:
-                self._send_on(connection)
+                connection.write(self._unanswered.to_send())
             else:
                 self._attachment.come_back()
-
-    def _send_on(self, connection: Connection) -> None:
-        connection.write(self._unanswered.to_send())
 
     # Answers
 
@@ -236,8 +183,9 @@ class PartitionOutlet:
         id_ = receipt.message_id
         ledger, entry, partition = signed(id_.ledgerId), signed(id_.entryId), self.topic.partition
         if sending.is_batch:
-            for index, sent in enumerate(sending.sents):
-                sent.set(PulsarPosition(ledger, entry, partition, index))
+            positions = positions_of_batch(ledger, entry, partition, len(sending.sents))
+            for sent, position in zip(sending.sents, positions, strict=True):
+                sent.set(position)
         else:
             sending.sents[0].set(PulsarPosition(ledger, entry, partition))
         self._tell_emptied()
@@ -294,12 +242,10 @@ class PartitionOutlet:
         self._tell_emptied()
 
     async def close(self) -> None:
-        self._refuse_more(Closed(f"the producer of topic {self.topic} is closed"))
-        if self._writer is not None:
-            self._take_sealed()
-            while self._unanswered:
-                self._emptied.clear()
-                await self._emptied.wait()
+        self._collector.close(Closed(f"the producer of topic {self.topic} is closed"))
+        while self._unanswered:
+            self._emptied.clear()
+            await self._emptied.wait()
         connection = self._end()
         if connection is not None:
             connection.senders.pop(self._id, None)
@@ -309,23 +255,16 @@ class PartitionOutlet:
 
     def abort(self, error: TallystickError) -> None:
         """Closes at once: what has no answer yet fails."""
-        self._refuse_more(error)
-        if self._writer is not None:
-            self._take_sealed()
-            self._fail_all(error)
+        self._collector.close(error)
+        self._fail_all(error)
         connection = self._end()
         if connection is not None:
             self.leave(connection)
 
-    def _refuse_more(self, error: TallystickError) -> None:
-        with self._lock:
-            self._closed = self._closed or error
-            self._batcher.seal()
-
     def _end(self) -> Connection | None:
-        for timer in (self._due, self._expiry):
-            if timer is not None:
-                timer.cancel()
+        """The connection that it was attached to, off it."""
+        if self._expiry is not None:
+            self._expiry.cancel()
         connection = self._attachment.connection
         self._attachment.close()
         return connection

@@ -66,6 +66,10 @@ class Pool:
             raise TimedOut(f"{address} has not answered within {settings.connect_timeout_s:g} s") from e
         except OSError as e:
             raise Unavailable(f"{address} cannot be reached: {e.strerror or e}") from e
+        except asyncio.CancelledError:
+            if connection is not None:
+                connection.abort(Closed(f"the client of {settings.url} is closed"))
+            raise
         return connection
 
     def _tls(self, address: Address) -> ssl.SSLContext | None:

@@ -68,12 +68,18 @@ _MAKERS: dict[int, Make] = {
 
 def translated(code: int, text: str, topic: str = "") -> TallystickError:
     """The error that a code stands for."""
-    told = _JAVA_CLASS.sub("", text.strip()) or "the broker gives no reason"
+    told = _told(text)
     make = _MAKERS.get(code)
     if make is None:
         name = ServerError.Name(code) if code in ServerError.values() else str(code)
         return errors.Unavailable(f"topic {topic}: {told} ({name})" if topic else f"{told} ({name})", server_error=name)
     return make(told, topic)
+
+
+def _told(text: str) -> str:
+    """Without the names of Java's classes, and without what an error says of its cause after it has said it itself."""
+    first, _, _ = text.partition(" caused by org.apache.")
+    return _JAVA_CLASS.sub("", " ".join(first.split())) or "the broker gives no reason"
 
 
 def refused_message(code: int, text: str, topic: str) -> TallystickError | None:
@@ -82,7 +88,7 @@ def refused_message(code: int, text: str, topic: str) -> TallystickError | None:
         return translated(code, text, topic)
     # Ours tells clients that know no other final answer that the message was damaged; the words say what it was.
     is_refused = code == ServerError.NotAllowedError or (code == ServerError.ChecksumError and not is_damaged(text))
-    return errors.InvalidRecord(f"topic {topic}: {text}", findings_in(text)) if is_refused else None
+    return errors.InvalidRecord(f"topic {topic}: {_told(text)}", findings_in(text)) if is_refused else None
 
 
 def is_damaged(text: str) -> bool:

@@ -1,6 +1,5 @@
 """A connection to a Pulsar cluster, or to the embedded broker."""
 
-import asyncio
 from collections.abc import Sequence
 
 from tallystick.errors import Closed, InvalidArgument
@@ -16,6 +15,7 @@ from tallystick.transports.pulsar.partition_outlet import PartitionOutlet
 from tallystick.transports.pulsar.place import start_of
 from tallystick.transports.pulsar.pool import Pool
 from tallystick.transports.pulsar.settings import PulsarSettings
+from tallystick.transports.pulsar.together import together
 from tallystick.transports.pulsar.topics import TopicName, topic_name
 
 
@@ -43,7 +43,7 @@ class PulsarTransport:
         try:
             # The first one alone: it brings the schema, and is given the name that all of them have.
             await outlets[0].open()
-            await asyncio.gather(*(one.open(outlets[0].name) for one in outlets[1:]))
+            await together(one.open(outlets[0].name) for one in outlets[1:])
         except BaseException:
             outlet.abort(Closed(f"the producer of topic {name} could not be opened"))
             self._opened.discard(outlet)
@@ -80,7 +80,8 @@ class PulsarTransport:
         return [name.of_partition(number) for number in range(count)] or [name]
 
     async def latest_schema(self, topic: str) -> SchemaDefinition | None:
-        return await self._cluster.lookup.schema(topic_name(topic), None)
+        latest = await self._cluster.lookup.latest(topic_name(topic))
+        return None if latest is None else latest[1]
 
     async def partitions(self, topic: str) -> int:
         return await self._cluster.lookup.partitions(topic_name(topic))
