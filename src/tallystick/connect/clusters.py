@@ -1,7 +1,7 @@
 """Which transport a URL has."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,7 +46,8 @@ def _pulsar(url: str, credentials: Credentials, timeout_s: float, *, is_tls: boo
         from tallystick.transports.pulsar import PulsarSettings, PulsarTransport
 
         tls = credentials.tls() if is_tls else None
-        return PulsarTransport(PulsarSettings(url=url, token=credentials.token, tls=tls, operation_timeout_s=timeout_s))
+        settings = PulsarSettings(url=url, token=credentials.token, tls=tls, operation_timeout_s=timeout_s)
+        return PulsarTransport(replace(settings, connect_timeout_s=min(settings.connect_timeout_s, timeout_s)))
 
     return Cluster(url, True, connected)
 
