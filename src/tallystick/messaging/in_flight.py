@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from threading import Condition
 
 from tallystick.errors import Closed, QueueFull
@@ -35,15 +36,14 @@ class InFlight:
             self._counts[self._round] += 1
             return self._round
 
-    def leave(self, entered: int) -> None:
+    def leave(self, entered: int) -> Sequence[Pending[None]]:
+        """Makes room; the flushes that waited for this one alone are to be set once its answer is there."""
         with self._room:
             self._total -= 1
             self._counts[entered] -= 1
             if self._total == self._most - 1:
                 self._room.notify_all()
-            done = self._flushed() if self._flushes else []
-        for flush in done:
-            flush.set(None)
+            return self._flushed() if self._flushes else ()
 
     def flushed(self) -> Pending[None]:
         """Set once all that has entered until now has left."""

@@ -50,10 +50,19 @@ class _Sent(Pending[Position]):
         self._entered = in_flight.enter()
 
     def _end(self, answer: Position | None, error: BaseException | None) -> bool:
-        is_first = super()._end(answer, error)
-        if is_first:
-            self._in_flight.leave(self._entered)
-        return is_first
+        with self._lock:
+            if self._is_done:
+                return False
+            self._answer, self._error = answer, error
+            # First, so that whoever sees the answer also has the room that it makes.
+            flushed = self._in_flight.leave(self._entered)
+            self._is_done = True
+            callbacks, self._callbacks = self._callbacks, None
+        for callback in callbacks or ():
+            callback(self)
+        for flush in flushed:
+            flush.set(None)
+        return True
 
 
 class Producer(Closing, Generic[T]):
