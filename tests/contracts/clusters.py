@@ -69,7 +69,7 @@ class Cluster:
     def behind_proxy(self) -> Iterator[tuple["Cluster", Proxy]]:
         """The same cluster, by connections that can be cut."""
         with proxied(self.port) as proxy:
-            yield replace(self, url=_with_port(self.url, proxy.port)), proxy
+            yield replace(self, url=with_port(self.url, proxy.port)), proxy
 
     @contextmanager
     def with_schemas_behind_proxy(self) -> Iterator[tuple["Cluster", Proxy]]:
@@ -79,7 +79,7 @@ class Cluster:
                 yield both
             return
         with proxied(_port(self.settings["registry"]), is_framed=False) as proxy:
-            registry = _with_port(self.settings["registry"], proxy.port)
+            registry = with_port(self.settings["registry"], proxy.port)
             yield replace(self, settings={**self.settings, "registry": registry}), proxy
 
 
@@ -87,7 +87,7 @@ def _port(url: str) -> int:
     return int(url.rpartition(":")[2])
 
 
-def _with_port(url: str, port: int) -> str:
+def with_port(url: str, port: int) -> str:
     return re.sub(r":\d+$", f":{port}", url)
 
 

@@ -26,7 +26,7 @@ class Proxy:
             f"127.0.0.1:{port}".encode(): f"127.0.0.1:{self.port}".encode(),
             b"127.0.0.1" + struct.pack(">i", port): b"127.0.0.1" + struct.pack(">i", self.port),
         }
-        self._lock = threading.Lock()
+        self._connected = threading.Condition()
         self._connections: list[tuple[socket.socket, socket.socket]] = []
         self._threads: list[threading.Thread] = []
         self._held: bytes | None = None
@@ -47,9 +47,10 @@ class Proxy:
         self._held = None
         self._go_on.set()
 
-    def cut(self) -> None:
-        """Ends all connections at once, without a good-bye, and with what is on its way."""
-        with self._lock:
+    def cut(self, wait_s: float = 30) -> None:
+        """Ends all connections at once, without a good-bye, and with what is on its way; waits until there is one."""
+        with self._connected:
+            self._connected.wait_for(lambda: self._connections, wait_s)
             connections, self._connections = self._connections, []
         self.cuts += len(connections)
         for pair in connections:
@@ -59,7 +60,7 @@ class Proxy:
     def close(self) -> None:
         _drop(self._listening)
         self.release()
-        self.cut()
+        self.cut(0)
         for thread in self._threads:
             thread.join(30)
 
@@ -81,8 +82,9 @@ class Proxy:
                 _drop(client)
                 continue
             server.settimeout(None)
-            with self._lock:
+            with self._connected:
                 self._connections.append((client, server))
+                self._connected.notify_all()
             self._start(self._ask, client, server)
             self._start(self._answer, server, client)
 
