@@ -1,6 +1,7 @@
 """`tally demo` and `tally rules`, as users start them."""
 
 import json
+import re
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -31,8 +32,9 @@ def test_the_demo_tells_its_story_and_ends_by_itself() -> None:
     for rule in ("AVRO_FIELD_ADDED_NEEDS_DEFAULT", "AVRO_FIELD_REMOVED_NEEDS_DEFAULT", "AVRO_TYPE_WIDENED"):
         assert f"  rule    {rule}\n" in done.stdout
     assert "\x1b" not in done.stdout
-    assert len(done.stdout.splitlines()) < 160
-    _, _, registry = done.stdout.partition("6. The registry")
+    assert len(done.stdout.splitlines()) < 230
+    _, _, served = done.stdout.partition("6. The registry")
+    registry, _, messages = served.partition("7. Messages")
     answers = [line for line in registry.splitlines() if line.startswith(("orders-value version", "tally: error"))]
     assert answers == [
         "orders-value version 1, id 1",
@@ -40,6 +42,9 @@ def test_the_demo_tells_its_story_and_ends_by_itself() -> None:
         "tally: error: the registry refuses the schema: 3 findings",
         "orders-value version 3, id 3",
     ]
+    assert "orders-v2.ndjson:2:" in messages
+    shown = [line.split("  ")[1:3] for line in messages.splitlines() if re.match(r"orders \d+:", line)]
+    assert shown == [["v1", "key=a-1"], ["v1", "key=a-2"], ["v2", "key=a-3"]]
 
 
 def test_the_demo_has_colours_when_asked() -> None:

@@ -1,4 +1,4 @@
-"""`tally demo`: the rules and the registry at work on schemas of a shop. It ends by itself and needs no input."""
+"""`tally demo`: the rules, the registry and the broker at work for a shop. It ends by itself and needs no input."""
 
 import shlex
 import sys
@@ -68,10 +68,10 @@ STEPS = (
 @click.command()
 @colour_option
 def demo(colour: str) -> None:
-    """Show the rules and the registry at work on a real evolution."""
+    """Show the rules, the registry and the broker at work on a real evolution."""
     target = terminal(colour, sys.stdout)
     show(list(told(target.width)), target, sys.stdout)
-    show(list(registry_told(target.width)), target, sys.stdout)
+    show(list(server_told(target.width)), target, sys.stdout)
 
 
 def told(width: int | None) -> Iterator["Text"]:
@@ -86,19 +86,33 @@ def told(width: int | None) -> Iterator["Text"]:
         yield Text()
 
 
-def registry_told(width: int | None) -> Iterator["Text"]:
+def server_told(width: int | None) -> Iterator["Text"]:
     from rich.text import Text
 
-    from tallystick.cli.demo import registry
+    from tallystick.cli.demo import server
     from tallystick.cli.output.text import paragraph
 
-    yield Text(f"{len(STEPS) + 1}. The registry", "bold magenta")
-    text = "The same orders on a registry (tally serve), which keeps the versions and refuses what does not fit."
-    yield from paragraph(text, width, indent=3)
-    for command, output in registry.scene():
-        yield Text(f"   $ {command}", "bold")
-        yield from (Text(line) for line in output.splitlines())
-        yield Text()
+    scenes = (
+        (
+            "The registry",
+            "The same orders on a registry (tally serve), which keeps the versions and refuses what does not fit.",
+            server.REGISTRY,
+        ),
+        (
+            "Messages",
+            "The same server is a broker. Orders of two versions go to one topic; a line and a schema that do not fit"
+            " are refused, and each message tells its version.",
+            server.MESSAGES,
+        ),
+    )
+    with server.serving() as run:
+        for number, (title, text, commands) in enumerate(scenes, start=len(STEPS) + 1):
+            yield Text(f"{number}. {title}", "bold magenta")
+            yield from paragraph(text, width, indent=3)
+            for command in commands:
+                yield Text(f"   $ {command}", "bold")
+                yield from (Text(line) for line in run(command).splitlines())
+                yield Text()
     yield from paragraph("That is all. Try it on your own files: tally check OLD NEW --strategy FULL", width)
 
 
