@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
 
 from tallystick.wire.pulsar.frames import FrameReader, message_frame
 from tallystick.wire.pulsar.pulsar_pb2 import BaseCommand
@@ -92,7 +93,7 @@ class FaultProxy:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _until_cut(self, pumping: "asyncio._CoroutineLike[None]", pair: tuple[asyncio.StreamWriter, ...]) -> None:
+    async def _until_cut(self, pumping: Coroutine[Any, Any, None], pair: tuple[asyncio.StreamWriter, ...]) -> None:
         with contextlib.suppress(OSError):
             await pumping
         for writer in pair:

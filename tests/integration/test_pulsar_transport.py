@@ -1,6 +1,6 @@
 """Our client of Pulsar's protocol on the embedded broker: what is sent arrives as it was."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -124,7 +124,7 @@ def test_compression(client: Client, topic: str, compression: Compression, batch
 
 def test_one_batch_has_one_mark(client: Client, topic: str) -> None:
     box, outlet = client.inbox(topic, subscription="s"), client.outlet(topic)
-    ids = [b"\x01", b"\x01", b"\x02", b"\x02", b"\x01", KeyValueIds(b"k", b"v")]
+    ids: list[bytes | KeyValueIds] = [b"\x01", b"\x01", b"\x02", b"\x02", b"\x01", KeyValueIds(b"k", b"v")]
     marks = [Mark(schema_id=id_) for id_ in ids] + [Mark(Version(number)) for number in (1, 2, 1, 2)]
     for mark in marks:
         put(outlet, b"x", mark=mark)
@@ -138,7 +138,7 @@ def test_a_batch_is_sent_when_its_time_has_come(client: Client, topic: str) -> N
     outlet = client.outlet(topic, batch_delay_s=0.05)
     sents = [put(outlet), put(outlet)]
     positions = [sent.result(SECONDS) for sent in sents]
-    assert [position.batch_index for position in positions] == [0, 1]
+    assert [position.batch_index for position in positions] == [0, 1]  # type: ignore[union-attr]
 
 
 def test_delayed_messages_travel_alone_and_come_later(client: Client, topic: str) -> None:
@@ -318,7 +318,7 @@ def test_schemas_of_other_types(client: Client, topic: str) -> None:
 
 def test_a_refusal_has_its_findings(client: Client, topic: str) -> None:
     outlet = client.outlet(topic, ONE)
-    attempts = [
+    attempts: list[Callable[[], object]] = [
         lambda: client.outlet(topic, OTHER),
         lambda: client.inbox(topic, subscription="s", definition=OTHER),
         lambda: client.loop.run(outlet.attach(OTHER)),
@@ -351,7 +351,7 @@ def test_a_record_that_the_broker_refuses_fails_alone(client: Client, server: Ru
 
 
 def test_what_is_no_place_to_begin_at(client: Client, topic: str) -> None:
-    for start in ("newest", datetime(2024, 1, 1)):  # noqa: DTZ001
+    for start in ("newest", datetime(2024, 1, 1)):
         with pytest.raises(InvalidArgument, match="start"):
             client.inbox(topic, subscription="s", start=start)
     box = client.inbox(topic, subscription="s")

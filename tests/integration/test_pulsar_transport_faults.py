@@ -68,7 +68,7 @@ def test_what_is_on_its_way_is_sent_again_in_order(client: Client, proxy: FaultP
     proxy.cut()
     proxy.resume()
     positions = [sent.result(SECONDS) for sent in sents]
-    assert positions == sorted(positions)  # type: ignore[type-var]
+    assert positions == sorted(positions)
     box.wait(lambda: len(without_repeats(box.messages)) == 500)
     assert without_repeats(box.messages) == numbered(500)
     assert outlet.pending == 0
@@ -89,7 +89,7 @@ def test_connections_that_are_cut_anywhere_lose_nothing(proxy: FaultProxy, topic
                 proxy.cut() if number % 1000 == 0 else outlet.flush()
         outlet.flush()
         positions = [sent.result(SECONDS) for sent in sents]
-        assert positions == sorted(positions)  # type: ignore[type-var]
+        assert positions == sorted(positions)
         wanted = [str(number).encode() * 3 for number in range(3000)]
         arrived: list[Incoming] = []
         while len({message.payload for message in arrived}) < 3000:
@@ -184,7 +184,8 @@ def test_a_silent_broker_is_left(proxy: FaultProxy, topic: str) -> None:
 
 def test_consumers_come_back_and_miss_nothing(client: Client, proxy: FaultProxy, topic: str) -> None:
     box, outlet = client.inbox(topic, subscription="s", queue_size=20), client.outlet(topic, batch_messages=6)
-    expected, seen = numbered(400), set()
+    expected: list[bytes] = numbered(400)
+    seen: set[bytes | None] = set()
     for start in range(0, 400, 50):
         send_all(outlet, expected[start : start + 50])
         proxy.cut()

@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tallystick.messaging.pending import Pending
@@ -13,7 +14,6 @@ from tests.integration.pulsar_loop import SECONDS, client_of, put, wait_until
 from tests.integration.servers import Served, start
 from tests.ports import free_port, free_ports
 
-_KILLS = 3
 _MESSAGES_BETWEEN = 2000
 
 
@@ -58,6 +58,10 @@ def restarted(data: Path) -> Iterator[Restarted]:
         broker.stop()
 
 
+def _have_answers(sents: list[Pending[Position]], count: int) -> bool:
+    return sum(sent.done() for sent in sents) >= count
+
+
 def test_nothing_that_was_answered_is_lost(tmp_path: Path) -> None:
     with restarted(tmp_path / "data") as broker, client_of(broker.url) as client:
         box = client.inbox("load", subscription="s", start=EARLIEST)
@@ -75,9 +79,9 @@ def test_nothing_that_was_answered_is_lost(tmp_path: Path) -> None:
         producing = threading.Thread(target=produce)
         producing.start()
         try:
-            for kill in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)[:_KILLS]:
-                goal = sum(sent.done() for sent in sents) + _MESSAGES_BETWEEN
-                wait_until(lambda goal=goal: sum(sent.done() for sent in sents) >= goal)
+            for kill in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+                answered = sum(sent.done() for sent in sents)
+                wait_until(partial(_have_answers, sents, answered + _MESSAGES_BETWEEN))
                 broker.kill(kill)
         finally:
             is_done.set()

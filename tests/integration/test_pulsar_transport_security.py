@@ -11,8 +11,8 @@ import yaml
 
 from tallystick.errors import Forbidden, Unauthenticated, Unavailable
 from tallystick.server.security import hashed
-from tests.integration.pulsar_loop import SECONDS, client_of, put, send, wait_until
 from tests.integration.fault_proxy import fault_proxy
+from tests.integration.pulsar_loop import SECONDS, client_of, put, send, wait_until
 from tests.integration.servers import serving
 from tests.ports import free_port
 

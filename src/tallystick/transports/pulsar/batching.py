@@ -93,6 +93,8 @@ class Batcher:
 
     def _begin(self, message: Outgoing) -> Batch:
         if message.sequence_id is not None:
+            if message.sequence_id < 0:
+                raise InvalidArgument("sequence id", f"{message.sequence_id} is less than 0")
             self.next_sequence_id = message.sequence_id
         is_alone = self._most_messages <= 1 or message.deliver_at_ms is not None
         self.open = batch = Batch(

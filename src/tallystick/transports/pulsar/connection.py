@@ -95,6 +95,9 @@ class Connection(asyncio.Protocol):
         self._heard = time.monotonic()
         try:
             for frame in self._reader.feed(data):
+                if self._reason is not None:
+                    # After we have hung up, nothing counts that was said before the other end knew.
+                    break
                 self._handle(frame.command, frame.body)
         except MalformedFrame as e:
             self.abort(Unavailable(f"{self.address} does not speak Pulsar's binary protocol: {e.message}"))
