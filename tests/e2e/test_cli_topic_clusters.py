@@ -1,7 +1,6 @@
 """`tally topic produce`, `consume` and `schemas` with third-party registries, with security, on Pulsar and on Kafka."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,20 +8,10 @@ import yaml
 
 from tallystick.server.security import hashed
 from tests.e2e.topics import FIRST, ORDERS, SECOND, Call, Folder, commands, messages, unused, values
+from tests.integration.test_broker_security import tls_arguments
 from tests.kafka.server import PASSWORD, USER, Kafka
-from tests.pulsar.servers import Both
+from tests.pulsar.servers import Both, running_ours
 from tests.servers import RunningRegistry, running_registry
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRegistry]:
-    with running_registry(tmp_path_factory.mktemp("data"), broker=True) as running:
-        yield running
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(tmp_path)
 
 
 def exchanged(tally: Call, folder: Folder, topic: str) -> list[int | None]:
@@ -100,6 +89,16 @@ def test_who_we_are_comes_from_the_environment(
         monkeypatch.setenv("TALLY_CLUSTER_TOKEN", "reader.s3cret")
         assert tally(*produce).code == 1
         assert values(tally("consume", "orders", "--output", "json")) == ORDERS
+
+
+def test_a_certificate_of_our_own_authority(tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: Folder) -> None:
+    with running_ours(tmp_path / "data", *tls_arguments(tmp_path), tls=True) as secure:
+        tally = commands(capsys, "--cluster", secure.service_url, "--timeout", "30")
+        trusting = ["--ca", str(tmp_path / "ca.pem")]
+        assert tally("produce", "t", folder.lines("a"), "--type", "string", *trusting).code == 0
+        assert values(tally("consume", "t", "--output", "json", *trusting)) == ["a"]
+        distrusting = tally("consume", "t")
+    assert (distrusting.code, "with --ca whom to trust" in distrusting.err) == (1, True), distrusting.err
 
 
 @pytest.mark.jvm

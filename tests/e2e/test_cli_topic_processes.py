@@ -10,42 +10,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import pytest
-
-from tests.e2e.topics import FIRST, ORDERS, Call, Folder, commands, unused, values
-from tests.servers import RunningRegistry, running_registry
+from tests.e2e.topics import ORDERS, Call, Folder, unused, values
+from tests.servers import RunningRegistry
 
 _LIMIT_S = 60
 _TALLY = "from tallystick.cli.main import main; main()"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRegistry]:
-    with running_registry(tmp_path_factory.mktemp("data"), broker=True) as running:
-        yield running
-
-
-@pytest.fixture
-def tally(server: RunningRegistry, capsys: pytest.CaptureFixture[str]) -> Call:
-    return commands(capsys, "--cluster", server.pulsar, "--timeout", "30")
-
-
-@pytest.fixture
-def topic(tally: Call, tmp_path: Path) -> str:
-    """With the three orders."""
-    name, folder = unused(), Folder(tmp_path)
-    assert tally("produce", name, folder.lines(*ORDERS), "--schema", folder.schema(FIRST)).code == 0
-    return name
-
-
 @contextmanager
 def process(
-    server: RunningRegistry, *arguments: str, stdout: int | IO[Any] = subprocess.PIPE
+    server: RunningRegistry,
+    *arguments: str,
+    stdout: int | IO[Any] = subprocess.PIPE,
+    stderr: int | IO[Any] = subprocess.PIPE,
 ) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-c", _TALLY, "topic", *arguments]
     environment = {**os.environ, "TALLY_CLUSTER": server.pulsar}
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment
+        command, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, text=True, env=environment
     ) as running:
         try:
             yield running
@@ -125,3 +107,18 @@ def test_an_interrupted_run_says_what_was_sent(server: RunningRegistry, tally: C
         code, errors = ended(producing)
     assert code == 130
     assert errors == "tally: interrupted; 1 message sent before\n"
+
+
+def test_a_bar_on_a_terminal(server: RunningRegistry) -> None:
+    topic = unused()
+    screen, terminal = os.openpty()
+    try:
+        with process(server, "produce", topic, "--type", "string", stderr=terminal) as producing:
+            os.close(terminal)
+            shown = b""
+            while f"to {topic}".encode() not in shown:
+                shown += os.read(screen, 10_000)
+            output, _ = producing.communicate("one\n", timeout=_LIMIT_S)
+    finally:
+        os.close(screen)
+    assert (producing.returncode, output.split()[0]) == (0, "1")

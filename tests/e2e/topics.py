@@ -75,3 +75,10 @@ def messages(said: Said) -> list[dict[str, Any]]:
 
 def values(said: Said) -> list[Any]:
     return [message["value"] for message in messages(said)]
+
+
+def consumed(tally: Call, *arguments: str) -> Said:
+    """`consume` that must not fail, for programs."""
+    said = tally("consume", *arguments, "--output", "json")
+    assert said.code == 0, said.err
+    return said

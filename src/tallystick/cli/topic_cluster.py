@@ -25,8 +25,8 @@ _CLUSTER, _REGISTRY = "TALLY_CLUSTER", "TALLY_REGISTRY"
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FIXES: Mapping[type[TallystickError], str] = {
-    Unauthenticated: "set TALLY_CLUSTER_TOKEN, or for Kafka TALLY_CLUSTER_USER and TALLY_CLUSTER_PASSWORD;"
-    " a registry's are TALLY_REGISTRY_…",
+    Unauthenticated: "say who we are in TALLY_CLUSTER_TOKEN (Kafka: TALLY_CLUSTER_USER and TALLY_CLUSTER_PASSWORD),"
+    " and with --ca whom to trust; a registry has its own, TALLY_REGISTRY_…",
     Unavailable: "check the URL, and that the cluster runs",
 }
 

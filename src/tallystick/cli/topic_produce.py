@@ -15,8 +15,8 @@ from tallystick.errors import TallystickError
 from tallystick.finding import Place
 
 if TYPE_CHECKING:
+    from tallystick.cli.topic_chosen_schema import ChosenSchema
     from tallystick.cli.topic_lines import BadLine, Source
-    from tallystick.cli.topic_schema import ChosenSchema
     from tallystick.cli.topic_sending import Outcome, Rules
     from tallystick.messaging.producer import Producer
 
@@ -85,7 +85,7 @@ def produce(
     tally topic produce greetings words.txt --type string
     """
     from tallystick.cli import topic_lines
-    from tallystick.cli.topic_schema import chosen, type_named
+    from tallystick.cli.topic_chosen_schema import chosen, type_named
     from tallystick.cli.topic_sending import Rules
     from tallystick.messaging.settings import Compression
 

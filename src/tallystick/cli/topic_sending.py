@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tallystick.cli import topic_from_json
+from tallystick.cli.topic_chosen_schema import ChosenSchema
 from tallystick.cli.topic_from_json import FromJson
 from tallystick.cli.topic_lines import BadLine, Line, bad_line
 from tallystick.cli.topic_progress import Advance
-from tallystick.cli.topic_schema import ChosenSchema
 from tallystick.errors import InvalidRecord, SchemaSerializationError, TallystickError
 from tallystick.finding import Finding, Place
 from tallystick.model import schema_type as types
