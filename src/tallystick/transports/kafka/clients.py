@@ -12,12 +12,13 @@ from tallystick.transports.kafka.failures import translated, unauthenticated
 from tallystick.transports.kafka.settings import KafkaSettings, Option
 
 log = logging.getLogger("tallystick.kafka")
-# Options are the cluster's: that producers do without those of consumers is meant.
-log.addFilter(lambda record: "property and will be ignored by this" not in record.getMessage())
 
 Client = TypeVar("Client")
 _TURN_S = 0.2
 """How often a client that waits is asked whether it has been refused."""
+_GLANCE_S = 0.05
+_NO_TOPIC = "__consumer_offsets"
+"""Any topic that no client makes: only whether there is an answer counts."""
 _CREATION_S = 3.0
 """How long a topic that a broker makes by itself may take to show."""
 _NOT_YET = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE)
@@ -31,20 +32,40 @@ class Reachable(Protocol):
     def poll(self, timeout: float = -1) -> object: ...
 
 
+class Quietly:
+    """What librdkafka logs is information, whatever it calls it: it tries again, and what it gives up on is raised."""
+
+    def log(self, level: int, text: str, *arguments: object) -> None:
+        log.log(min(level, logging.INFO), text, *arguments)
+
+
 class Watch:
     """What a client says apart from the answers to its calls."""
 
     def __init__(self, servers: str) -> None:
         self._servers = servers
         self._last: KafkaError | None = None
+        self._is_down = False
         self._refusal: KafkaError | None = None
 
     def __call__(self, error: KafkaError) -> None:
         """librdkafka's error_cb."""
         log.info("Kafka at %s: %s", self._servers, error)
         self._last = error
-        if error.code() == KafkaError._AUTHENTICATION:
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            self._is_down = True
+        elif error.code() == KafkaError._AUTHENTICATION:
             self._refusal = error
+
+    def is_away(self, client: Reachable) -> bool:
+        """Whether no broker could be reached, and none can be now. Blocks for a moment."""
+        if self._is_down:
+            try:
+                client.list_topics(_NO_TOPIC, timeout=_GLANCE_S)
+                self._is_down = False
+            except KafkaException:
+                pass
+        return self._is_down
 
     def require_admission(self) -> None:
         """Raises `Unauthenticated` where the broker refused us."""
@@ -59,7 +80,7 @@ class Watch:
 def made(kind: type[Client], config: Mapping[str, object], options: Mapping[str, Option], watch: Watch) -> Client:
     """Raises `InvalidArgument` naming the option that librdkafka does not take."""
     try:
-        return kind({**config, "error_cb": watch, "logger": log})  # type: ignore[call-arg]
+        return kind({**config, "error_cb": watch, "logger": Quietly()})  # type: ignore[call-arg]
     except KafkaException as e:
         reason = e.args[0].str()
         raise InvalidArgument(_blamed(reason, options) or _blamed(reason, config) or "options", reason) from e

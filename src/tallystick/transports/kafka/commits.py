@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from tallystick.errors import Closed, TallystickError, TimedOut
+from tallystick.errors import Closed, TallystickError
 from tallystick.messaging.pending import Pending
 from tallystick.transports.kafka.claims import Claim, Claims
-from tallystick.transports.kafka.clients import log
+from tallystick.transports.kafka.clients import Watch, log
 from tallystick.transports.kafka.failures import translated
 
 News = list[tuple[Claim, int]]
@@ -32,8 +32,9 @@ class Commits:
     others is set as soon as that place is known to Kafka; after a restart such a message comes again.
     """
 
-    def __init__(self, claims: Claims, delay_s: float, timeout_s: float, servers: str) -> None:
+    def __init__(self, claims: Claims, watch: Watch, delay_s: float, timeout_s: float, servers: str) -> None:
         self._claims = claims
+        self._watch = watch
         self._delay_s = delay_s
         self._timeout_s = timeout_s
         self._servers = servers
@@ -79,12 +80,18 @@ class Commits:
         """Sends what is due."""
         now = time.monotonic()
         if self._under_way is not None:
-            if now > self._sent_at + self._timeout_s:
-                self._finish(TimedOut(f"Kafka at {self._servers} has not kept acknowledgements in time"))
-        elif now >= self._not_before and (
-            self._waiting or (self._changed and (at_once or now > self._sent_at + self._delay_s))
-        ):
+            self._give_up_on(self._waiting_for_answer, now)
+        elif now < self._not_before or not (self._waiting or self._is_due(now, at_once)):
+            return
+        elif self._watch.is_away(consumer):
+            # librdkafka would not let go of a commit, nor let itself be closed, for a long time.
+            self._not_before = now + _RETRY_S
+            self._give_up_on(self._waiting, now)
+        else:
             self._send(consumer)
+
+    def _is_due(self, now: float, at_once: bool) -> bool:
+        return bool(self._changed) and (at_once or now > self._sent_at + self._delay_s)
 
     def answered(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
         """librdkafka's on_commit."""
@@ -111,8 +118,7 @@ class Commits:
             self._has_ended = True
             waiting = self._waiting + self._waiting_for_answer
             self._waiting, self._waiting_for_answer = [], []
-        for each in waiting:
-            each.done.fail(Closed("the consumer was closed before Kafka had kept the acknowledgement"))
+        _fail(waiting, Closed("the consumer was closed before Kafka had kept the acknowledgement"))
 
     def _send(self, consumer: Consumer) -> None:
         with self._claims.lock:
@@ -137,13 +143,22 @@ class Commits:
                 _tell(each)
             return
         log.info("acknowledgements are sent again: %s", error)
-        now = self._not_before = time.monotonic() + _RETRY_S
+        self._not_before = time.monotonic() + _RETRY_S
         with self._claims.lock:
             self._changed.update(claim for claim, _ in news if not claim.has_ended)
-            self._waiting[:0] = [each for each in waiting if error.transient and now < each.limit]
-        for each in waiting:
-            if not error.transient or now >= each.limit:
-                each.done.fail(error)
+            if error.transient:
+                self._waiting[:0] = waiting
+        if error.transient:
+            self._give_up_on(self._waiting, self._not_before, error)
+        else:
+            _fail(waiting, error)
+
+    def _give_up_on(self, waiting: list[Waiting], now: float, error: TallystickError | None = None) -> None:
+        """Those whose time is up. What they acknowledged is sent nevertheless, as soon as that can be."""
+        with self._claims.lock:
+            late = [each for each in waiting if now >= each.limit]
+            waiting[:] = [each for each in waiting if now < each.limit]
+        _fail(late, error or self._watch.unreachable(self._timeout_s))
 
     def _news(self, claims: Iterable[Claim]) -> News:
         with self._claims.lock:
@@ -161,6 +176,11 @@ def _offsets(news: News) -> list[TopicPartition]:
 def _keep(news: News) -> None:
     for claim, low in news:
         claim.kept = low
+
+
+def _fail(waiting: Iterable[Waiting], error: TallystickError) -> None:
+    for each in waiting:
+        each.done.fail(error)
 
 
 def _tell(waiting: Waiting) -> None:

@@ -17,7 +17,7 @@ from tallystick.messaging.ports import Incoming
 from tallystick.model.position import KafkaPosition
 from tallystick.transports.kafka.arrivals import arrived, size_of
 from tallystick.transports.kafka.claims import Claim, Claims
-from tallystick.transports.kafka.clients import log
+from tallystick.transports.kafka.clients import Watch, log
 from tallystick.transports.kafka.commits import Commits
 from tallystick.transports.kafka.room import Room
 
@@ -40,9 +40,16 @@ class Fetching:
     """
 
     def __init__(
-        self, consumer: Consumer, claims: Claims, commits: Commits | None, room: Room, hand_over: HandOver
+        self,
+        consumer: Consumer,
+        watch: Watch,
+        claims: Claims,
+        commits: Commits | None,
+        room: Room,
+        hand_over: HandOver,
     ) -> None:
         self._consumer = consumer
+        self._watch = watch
         self._claims = claims
         self._commits = commits
         self._room = room
@@ -200,7 +207,7 @@ class Fetching:
         if self._commits is None:
             return
         limit = time.monotonic() + _LAST_COMMIT_S
-        while not self._commits.is_settled and time.monotonic() < limit:
+        while not self._commits.is_settled and time.monotonic() < limit and not self._watch.is_away(self._consumer):
             self._commits.turn(self._consumer, at_once=True)
             self._consumer.poll(_BUSY_TURN_S)
         self._commits.end()

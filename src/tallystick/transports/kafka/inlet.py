@@ -14,7 +14,7 @@ from tallystick.model.definition import SchemaDefinition
 from tallystick.model.position import KafkaPosition, Position
 from tallystick.model.subject import Version
 from tallystick.transports.kafka.claims import Claim, Claims
-from tallystick.transports.kafka.clients import Watch, failure_of, reached_partitions
+from tallystick.transports.kafka.clients import Watch, failure_of, log, reached_partitions
 from tallystick.transports.kafka.commits import Commits
 from tallystick.transports.kafka.fetching import Fetching
 from tallystick.transports.kafka.membership import Group, Membership, Reader
@@ -57,7 +57,7 @@ class KafkaInlet:
         self._commits = commits
         self._room = Room(wanted.queue_size, settings.fetched_bytes)
         self._epoch = self._fetched_epoch = 0
-        self._fetching = Fetching(consumer, claims, commits, self._room, self._hand_over)
+        self._fetching = Fetching(consumer, watch, claims, commits, self._room, self._hand_over)
         self._membership = self._new_membership(is_incremental)
 
     async def open(self) -> None:
@@ -117,8 +117,15 @@ class KafkaInlet:
             await self._delete_group(self._wanted.subscription)
 
     async def close(self) -> None:
-        await self._fetching.close()
-        self._fetching.join()
+        """librdkafka may take longer to let go of a broker that does not answer; it does so by itself then."""
+        ended = self._fetching.close()
+        try:
+            async with asyncio.timeout(self._settings.operation_timeout_s):
+                await ended
+        except TimeoutError:
+            log.warning("a consumer of %s is still closing", ", ".join(self._wanted.topics))
+        else:
+            self._fetching.join()
 
     def _new_membership(self, is_incremental: bool) -> Membership:
         if self._commits is None:

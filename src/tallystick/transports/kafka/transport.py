@@ -61,9 +61,8 @@ class KafkaTransport:
         watch = Watch(self._settings.servers)
         claims, commits = Claims(), None
         if settings.subscription is not None:
-            commits = Commits(
-                claims, settings.acknowledge_delay_s, self._settings.operation_timeout_s, self._settings.servers
-            )
+            timeout_s = self._settings.operation_timeout_s
+            commits = Commits(claims, watch, settings.acknowledge_delay_s, timeout_s, self._settings.servers)
             config["on_commit"] = commits.answered
         consumer = made(Consumer, config, self._settings.options, watch)
         inlet = KafkaInlet(
