@@ -190,11 +190,22 @@ def test_no_more_is_fetched_than_the_queue_holds(client: Client, topic: str) -> 
     send_all(client.outlet(topic, batch_messages=1), numbered(50))
     box = client.inbox(topic, subscription="s", start=EARLIEST, queue_size=10)
     box.wait(lambda: len(box.messages) == 10)
-    assert box.payloads(3) == numbered(3)
-    # Half of the queue has to be taken first; the answer to this question would come after more messages.
+    assert box.payloads(1) == numbered(1)
+    # A quarter of the queue has to be taken first; the answer to this question would come after more messages.
     client.loop.run(box.inlet.last_positions())
-    assert len(box.messages) == 7
-    assert [payload for _ in range(47) for payload in box.payloads(1)] == numbered(47, 3)
+    assert len(box.messages) == 9
+    assert [payload for _ in range(49) for payload in box.payloads(1)] == numbered(49, 1)
+
+
+def test_one_busy_partition_of_many_does_not_run_dry(client: Client, server: RunningRegistry, topic: str) -> None:
+    """Messages are told of late, when half of the queue was taken."""
+    url = f"{server.pulsar_admin}/persistent/public/default/{topic}/partitions"
+    assert httpx.put(url, json=8).status_code == 204
+    box, outlet = client.inbox(topic, subscription="s", queue_size=16), client.outlet(topic, batch_messages=1)
+    for number in range(100):
+        put(outlet, str(number).encode(), partition=3)
+    for start in range(0, 96, 8):
+        assert box.payloads(8) == numbered(8, start)
 
 
 @pytest.mark.parametrize("queue_size", [1, 3, 1000])

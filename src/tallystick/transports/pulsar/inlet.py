@@ -115,11 +115,13 @@ class PulsarInlet:
             raise Unsupported("a reader of several partitions can seek a time or an end, but no position of one")
         if not moved:
             raise Unsupported(f"{start} is of no partition that is consumed here")
+        for part in moved:
+            part.shut()
+        self._delivered.clear()
         try:
             await asyncio.gather(*(part.seek(place) for part in moved))
         finally:
             self._loop.call_soon(self._begin)
-        self._delivered.clear()
         for part in stay:
             # What it had delivered is dropped with the rest.
             part.permits.dropped()

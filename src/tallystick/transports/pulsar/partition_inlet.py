@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from tallystick.errors import IncompatibleSchema, TallystickError, Unavailable, Unsupported
+from tallystick.errors import TallystickError, Unavailable, Unsupported
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Incoming
 from tallystick.messaging.settings import EARLIEST, ConsumerSettings, StartAt
@@ -20,13 +20,12 @@ from tallystick.transports.pulsar.attachment import Attachment
 from tallystick.transports.pulsar.backoff import patiently
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.connection import Connection
-from tallystick.transports.pulsar.explanations import explained, schema_to_tell
 from tallystick.transports.pulsar.permits import Permits
 from tallystick.transports.pulsar.place import Place, message_id, seek_command, signed
 from tallystick.transports.pulsar.reception import Reception
 from tallystick.transports.pulsar.rejections import Entry, Rejections
 from tallystick.transports.pulsar.subscribing import Subscriber
-from tallystick.transports.pulsar.topics import TopicName
+from tallystick.transports.pulsar.topics import TopicName, schema_to_tell
 from tallystick.wire.pulsar import pulsar_pb2 as pb
 
 log = logging.getLogger("tallystick.transports.pulsar")
@@ -51,7 +50,6 @@ class PartitionInlet:
         self.permits = Permits(queue_size)
         self._id = cluster.next_id()
         self._settings = settings
-        self._definition = definition
         self._cluster = cluster
         self._deliver = deliver
         self._subscriber = Subscriber(topic, self._id, settings, schema_to_tell(definition, topic))
@@ -77,12 +75,10 @@ class PartitionInlet:
     # Attaching
 
     async def open(self) -> None:
-        try:
-            await self._attachment.open()
-        except IncompatibleSchema as e:
-            raise await explained(e, self._cluster.lookup, self.topic, self._definition, is_producer=False) from e
+        await self._attachment.open()
         start = self._place.start
         if isinstance(start, datetime) and (self.is_reader or await self._is_new()):
+            self.shut()
             await self.seek(start)
 
     def begin(self) -> None:
@@ -188,13 +184,16 @@ class PartitionInlet:
             command.consumer_epoch = self._reception.epoch
         self._tell(command)
 
-    async def seek(self, start: StartAt | PulsarPosition) -> None:
-        """Nothing comes from here on until `begin`."""
-        self._is_held = True
+    def shut(self) -> None:
+        """Nothing comes from here on until `begin`, and what came before is nobody's business any more."""
+        self._is_held = self._reception.is_shut = True
         self._reception.take()
         self._acknowledger.forget()
         self._rejections.clear()
         self.permits.dropped()
+
+    async def seek(self, start: StartAt | PulsarPosition) -> None:
+        """After `shut`."""
         settings = self._cluster.settings
         while True:
             self._reception.is_shut = True

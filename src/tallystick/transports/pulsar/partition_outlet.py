@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from tallystick.errors import Closed, IncompatibleSchema, InvalidArgument, TallystickError, TimedOut, Unavailable
+from tallystick.errors import Closed, InvalidArgument, TallystickError, TimedOut, Unavailable
 from tallystick.messaging.settings import ProducerSettings
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.position import PulsarPosition
@@ -16,11 +16,10 @@ from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.collector import Collector
 from tallystick.transports.pulsar.connection import Connection
 from tallystick.transports.pulsar.entry_writing import EntryWriter
-from tallystick.transports.pulsar.explanations import explained, schema_to_tell
 from tallystick.transports.pulsar.place import signed
 from tallystick.transports.pulsar.positions import positions_of_batch
 from tallystick.transports.pulsar.refusals import refused_message, translated
-from tallystick.transports.pulsar.topics import TopicName
+from tallystick.transports.pulsar.topics import TopicName, schema_to_tell
 from tallystick.transports.pulsar.unanswered import Unanswered, fail
 from tallystick.wire.pulsar import pulsar_pb2 as pb
 from tallystick.wire.pulsar.schemas import version_of
@@ -48,8 +47,6 @@ class PartitionOutlet:
         self.on_closed: Callable[[Any], object] = lambda _: None
         self._id = cluster.next_id()
         self._settings = settings
-        self._cluster = cluster
-        self._definition = definition
         self._schema = schema_to_tell(definition, topic)
         self._name = settings.name or ""
         self._version: Version | None = None
@@ -87,10 +84,7 @@ class PartitionOutlet:
     async def open(self, name: str | None = None) -> None:
         """`name` is what the broker has called a producer on another partition of the topic."""
         self._name = name or self._name
-        try:
-            await self._attachment.open()
-        except IncompatibleSchema as e:
-            raise await explained(e, self._cluster.lookup, self.topic, self._definition, is_producer=True) from e
+        await self._attachment.open()
 
     async def attach(self, definition: SchemaDefinition) -> Version:
         schema = schema_to_tell(definition, self.topic)
@@ -98,10 +92,7 @@ class PartitionOutlet:
             raise InvalidArgument("schema", f"topic {self.topic} keeps no versions of {definition.type}")
         connection = await self._attachment.there()
         asked = pb.CommandGetOrCreateSchema(topic=str(self.topic), schema=schema, producerName=self._name)
-        try:
-            answer = await connection.ask(asked, str(self.topic))
-        except IncompatibleSchema as e:
-            raise await explained(e, self._cluster.lookup, self.topic, definition, is_producer=True) from e
+        answer = await connection.ask(asked, str(self.topic))
         return version_of(answer.schema_version)
 
     async def attach_to(self, connection: Connection) -> None:

@@ -3,7 +3,11 @@
 
 class Permits:
     """What the broker may still send and what is delivered but not taken never exceed the queue, but for the rest of a
-    batch: brokers send batches whole."""
+    batch: brokers send batches whole.
+
+    More is granted when a quarter of the queue was taken. Whoever takes may tell of it later, after up to half of the
+    queue: there is always something to send, or to take, until then.
+    """
 
     def __init__(self, queue_size: int) -> None:
         self._queue_size = max(1, queue_size)
@@ -13,7 +17,7 @@ class Permits:
     @property
     def least_taken(self) -> int:
         """How many have to be taken for new ones to be granted."""
-        return max(1, self._queue_size // 2)
+        return max(1, self._queue_size // 4)
 
     def attached(self) -> None:
         """A new consumer on the broker's side has none."""

@@ -1,12 +1,17 @@
-"""Names of topics, as people write them and as the protocol wants them."""
+"""Topics: their names, as people write them and as the protocol wants them, and what they are told of schemas."""
 
 import re
 from dataclasses import dataclass
 
 from tallystick.errors import InvalidArgument
+from tallystick.model import schema_type as types
+from tallystick.model.definition import SchemaDefinition
 from tallystick.model.naming import namespace_named
 from tallystick.model.subject import DEFAULT_NAMESPACE
+from tallystick.wire.pulsar import pulsar_pb2 as pb
+from tallystick.wire.pulsar.schemas import wire_schema
 
+_WITHOUT_SCHEMA = {types.BYTES, types.NONE}
 _PARTITION = re.compile(r"(.+)-partition-(\d{1,9})")
 _DOMAINS = {"persistent", "non-persistent"}
 
@@ -46,3 +51,10 @@ def topic_name(text: str) -> TopicName:
         return TopicName(domain, namespace, parts[2], text)
     given = text[: -len(f"-partition-{found[2]}")]
     return TopicName(domain, namespace, found[1], given, int(found[2]))
+
+
+def schema_to_tell(definition: SchemaDefinition | None, topic: TopicName) -> pb.Schema | None:
+    """Bytes have no schema, and neither has who takes what the topic has."""
+    if definition is None or definition.type in _WITHOUT_SCHEMA:
+        return None
+    return wire_schema(definition, topic.local)

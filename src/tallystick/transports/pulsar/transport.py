@@ -59,10 +59,9 @@ class PulsarTransport:
         names = [await self._partitions_of(topic_name(topic)) for topic in settings.topics]
         partitions = [partition for partitions in names for partition in partitions]
         inlet = PulsarInlet(self._cluster, deliver)
-        queue_size = max(1, settings.queue_size // len(partitions))
         start = start_of(settings.start)
         parts = [
-            PartitionInlet(one, self._cluster, settings, start, queue_size, definition, inlet.delivered)
+            PartitionInlet(one, self._cluster, settings, start, settings.queue_size, definition, inlet.delivered)
             for one in partitions
         ]
         self._opened.add(inlet)
