@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from tallystick.errors import InvalidArgument
+
 
 class MultiSchema(StrEnum):
     """Whether messages may have schemas of their own (PIP-43)."""
@@ -70,6 +72,9 @@ class ProducerSettings:
     initial_sequence_id: int | None = None
     """Messages are numbered after this one; with a name that stays, where the last run ended."""
 
+    def __post_init__(self) -> None:
+        _choose(self, "compression", Compression)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
@@ -101,3 +106,15 @@ class ConsumerSettings:
     """Only the last message of each key (Pulsar)."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """What the broker shows with the consumer."""
+
+    def __post_init__(self) -> None:
+        _choose(self, "kind", Subscription)
+
+
+def _choose(settings: object, name: str, choices: type[StrEnum]) -> None:
+    """Lets a setting be given by its text. Raises `InvalidArgument` for one that is no choice."""
+    given = getattr(settings, name)
+    try:
+        object.__setattr__(settings, name, choices(given))
+    except ValueError as e:
+        raise InvalidArgument(name, f"{given!r} is none; use one of {', '.join(choices)}") from e
