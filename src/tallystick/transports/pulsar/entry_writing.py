@@ -87,7 +87,8 @@ class EntryWriter:
         )
 
     def _compressed(self, metadata: MessageMetadata, payload: bytes) -> bytes:
-        if self.compression is Compression.NONE:
+        # Not every client can make nothing of the compressed form of nothing.
+        if self.compression is Compression.NONE or not payload:
             return payload
         metadata.compression = kind = KINDS[self.compression]
         metadata.uncompressed_size = len(payload)
