@@ -1,6 +1,7 @@
 """What goes wrong with Kafka, and how it is told: within its time, by a documented error."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -93,6 +94,7 @@ def test_a_wrong_password_does_not(kafka: Kafka) -> None:
                 producing(transport, "t"),
                 subscribed(transport, "t"),
                 subscribed(transport, "t", subscription="s"),
+                transport.partitions("t"),
             ):
                 began = time.monotonic()
                 with pytest.raises(Unauthenticated, match=kafka.sasl_servers):
@@ -132,13 +134,39 @@ def _change(
     admin.create_acls([binding])[binding].result(PATIENCE_S)
 
 
+@pytest.mark.jvm
+def test_a_name_that_no_topic_can_have(kafka: Kafka) -> None:
+    async def work() -> None:
+        async with connected(kafka.servers) as transport:
+            for opened in (producing(transport, "a b"), subscribed(transport, "a b")):
+                with pytest.raises(InvalidArgument, match="a b"):
+                    await opened
+
+    run(work())
+
+
+@pytest.mark.jvm
+def test_a_member_that_does_not_fit_into_its_group(kafka: Kafka) -> None:
+    async def work() -> None:
+        topic, group = new_name(), new_name("group")
+        strategy: dict[str, Any] = {"partition_assignment_strategy": "cooperative-sticky"}
+        async with connected(kafka.servers) as eager, connected(kafka.servers, **strategy) as cooperative:
+            await subscribed(eager, topic, subscription=group)
+            with pytest.raises(InvalidArgument, match=topic):
+                await subscribed(cooperative, topic, subscription=group)
+
+    run(work())
+
+
 @pytest.fixture(scope="module")
 def node() -> Iterator[KafkaNode]:
     """A node of our own, which may be stopped; it makes no topics by itself."""
     reason = missing()
     if reason is not None:
         pytest.skip(f"a real Kafka cannot run here: {reason}")
-    with kafka_node({"auto.create.topics.enable": "false"}) as node:
+    # A node that was killed comes back only after its session, which is long by default.
+    session = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500"}
+    with kafka_node({"auto.create.topics.enable": "false", **session}) as node:
         node.start()
         yield node
 
@@ -159,7 +187,7 @@ def test_a_topic_that_is_not_there_and_not_made(node: KafkaNode) -> None:
 
 @pytest.mark.jvm
 def test_nothing_is_lost_or_out_of_order_when_the_broker_restarts(node: KafkaNode) -> None:
-    """Messages are sent all the time, while the broker stops and starts on the same data."""
+    """Messages are sent all the time, while the broker is killed and starts again on the same data."""
 
     async def work() -> None:
         topic, group = make_topic(node.servers, 1), new_name("group")
@@ -169,7 +197,7 @@ def test_nothing_is_lost_or_out_of_order_when_the_broker_restarts(node: KafkaNod
             answers: list[Pending[Position]] = []
             sending = asyncio.create_task(_send_until_told(outlet, answers))
             await _until(lambda: len(inbox.messages) > 100)
-            await asyncio.to_thread(node.stop)
+            await asyncio.to_thread(node.stop, signal.SIGKILL)
             at_stop = len(answers)
             await _until(lambda: len(answers) > at_stop + 100)
             await asyncio.to_thread(node.start)

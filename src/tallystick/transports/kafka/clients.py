@@ -5,10 +5,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, Message
 
-from tallystick.errors import InvalidArgument, TallystickError, TopicNotFound, Unavailable
-from tallystick.transports.kafka.failures import translated, unauthenticated
+from tallystick.errors import Closed, InvalidArgument, TallystickError, TopicNotFound, Unavailable
+from tallystick.transports.kafka.failures import PASSING, translated, unauthenticated
 from tallystick.transports.kafka.settings import KafkaSettings, Option
 
 log = logging.getLogger("tallystick.kafka")
@@ -46,7 +46,10 @@ class Watch:
         self._servers = servers
         self._last: KafkaError | None = None
         self._is_down = False
+        self._is_closed = False
         self._refusal: KafkaError | None = None
+        self.heard: KafkaError | None = None
+        """What a consumer was told before it had partitions; librdkafka says it once."""
 
     def __call__(self, error: KafkaError) -> None:
         """librdkafka's error_cb."""
@@ -56,6 +59,11 @@ class Watch:
             self._is_down = True
         elif error.code() == KafkaError._AUTHENTICATION:
             self._refusal = error
+
+    def hear(self, event: object) -> None:
+        """What a poll returned."""
+        if isinstance(event, Message) and event.error() is not None:
+            self.heard = event.error()
 
     def is_away(self, client: Reachable) -> bool:
         """Whether no broker could be reached, and none can be now. Blocks for a moment."""
@@ -67,8 +75,14 @@ class Watch:
                 pass
         return self._is_down
 
-    def require_admission(self) -> None:
-        """Raises `Unauthenticated` where the broker refused us."""
+    def close(self) -> None:
+        """Nobody waits any more for what this client does."""
+        self._is_closed = True
+
+    def require_hope(self) -> None:
+        """Raises what makes waiting vain: `Unauthenticated` where the broker refused us, `Closed` after closing."""
+        if self._is_closed:
+            raise Closed(f"the connection to Kafka at {self._servers} was closed meanwhile")
         if self._refusal is not None:
             raise unauthenticated(self._refusal, self._servers)
 
@@ -99,8 +113,8 @@ def reached_partitions(client: Reachable, topic: str, settings: KafkaSettings, w
     creation_limit = None
     while True:
         found, error = _asked(client, topic, limit)
-        client.poll(0)
-        watch.require_admission()
+        watch.hear(client.poll(0))
+        watch.require_hope()
         if found:
             return found
         now = time.monotonic()
@@ -109,7 +123,7 @@ def reached_partitions(client: Reachable, topic: str, settings: KafkaSettings, w
             if now >= min(limit, creation_limit):
                 raise TopicNotFound(topic)
             time.sleep(0.05)
-        elif error is not None and not _is_transient(error):
+        elif error is not None and error.code() not in PASSING:
             raise translated(error, topic, settings.servers)
         elif now >= limit:
             raise watch.unreachable(settings.operation_timeout_s)
@@ -122,10 +136,6 @@ def _asked(client: Reachable, topic: str, limit: float) -> tuple[list[int], Kafk
         return [], e.args[0]
     described = answer.topics[topic]
     return sorted(described.partitions), described.error
-
-
-def _is_transient(error: KafkaError) -> bool:
-    return error.retriable() or error.code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._RESOLVE)
 
 
 def failure_of(e: KafkaException, topic: str, settings: KafkaSettings) -> TallystickError:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 from confluent_kafka import Producer
 
@@ -78,9 +79,9 @@ class Deliveries:
         self._serve(self._end)
         self._closed.set(None)
 
-    def _serve(self, one_round: "object") -> None:
+    def _serve(self, one_round: Callable[[], object]) -> None:
         try:
-            one_round()  # type: ignore[operator]
+            one_round()
         except Exception:  # noqa: BLE001 - callbacks are anybody's: the thread goes on for the other messages
             log.exception("a callback of a sent message failed")
         self.is_serving = False
@@ -92,11 +93,11 @@ class Deliveries:
         self._producer.poll(_POLL_S)
 
     def _flush_round(self) -> None:
-        self._must_flush = self._producer.flush(_IDLE_S) > 0
+        self._must_flush = False
+        self._producer.flush(_IDLE_S)
 
     def _rest(self) -> None:
         """Nothing is on its way. librdkafka may still have something to say, such as errors."""
-        self._must_flush = False
         self.is_idle = True
         if not len(self._producer):
             self._wake.wait(_IDLE_S)

@@ -3,7 +3,6 @@
 from confluent_kafka import KafkaError
 
 from tallystick.errors import (
-    Busy,
     Closed,
     Forbidden,
     InvalidArgument,
@@ -21,12 +20,35 @@ _UNAUTHENTICATED = {
     KafkaError.UNSUPPORTED_SASL_MECHANISM,
     KafkaError.ILLEGAL_SASL_STATE,
 }
-_FORBIDDEN = {
+DENIALS = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
+MISFITS = {
+    KafkaError.INCONSISTENT_GROUP_PROTOCOL,
+    KafkaError.UNSUPPORTED_ASSIGNOR,
+    KafkaError.UNSUPPORTED_VERSION,
+    KafkaError.INVALID_SESSION_TIMEOUT,
+    KafkaError.INVALID_GROUP_ID,
+    KafkaError.GROUP_MAX_SIZE_REACHED,
+    KafkaError.FENCED_INSTANCE_ID,
+    KafkaError.UNRELEASED_INSTANCE_ID,
+}
+"""Why a group does not take a member, however often it asks."""
+PASSING = {
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+    KafkaError._RESOLVE,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._WAIT_CACHE,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.BROKER_NOT_AVAILABLE,
+    KafkaError.NETWORK_EXCEPTION,
+    KafkaError.NOT_CONTROLLER,
+}
+"""What may be over the next time that one asks."""
 _NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 _TIMED_OUT = {
     KafkaError._MSG_TIMED_OUT,
@@ -46,7 +68,7 @@ def translated(error: KafkaError, topic: str, servers: str) -> TallystickError:
         return Unavailable(f"{where}: the producer cannot go on and must be opened again: {_told(error)}")
     if code in _UNAUTHENTICATED:
         return unauthenticated(error, servers)
-    if code in _FORBIDDEN:
+    if code in DENIALS:
         return Forbidden(f"{where}: {_told(error)}; an administrator of the cluster can allow it by an ACL")
     if code in _NO_TOPIC:
         return TopicNotFound(topic)
@@ -54,8 +76,8 @@ def translated(error: KafkaError, topic: str, servers: str) -> TallystickError:
         return InvalidArgument(
             "topic" if code == KafkaError.TOPIC_EXCEPTION else "partition", f"{where}: {_told(error)}"
         )
-    if code == KafkaError.NON_EMPTY_GROUP:
-        return Busy("subscription", f"{where}: the subscription has other consumers; close them first")
+    if code in MISFITS:
+        return InvalidArgument("subscription", f"{where}: the group does not take this consumer: {_told(error)}")
     if code in _CLOSED:
         return Closed(f"{where}: closed before the message was sent")
     kind = TimedOut if code in _TIMED_OUT else Unavailable

@@ -63,6 +63,10 @@ class Fetching:
         self._ended: Pending[None] = Pending()
         self._thread = threading.Thread(target=self._run, name="tallystick-kafka-inlet", daemon=True)
 
+    @property
+    def has_ended(self) -> bool:
+        return self._ended.done()
+
     def start(self, join: Callable[[], list[Message]]) -> Pending[None]:
         """The answer is there when the consumer has its partitions."""
         opened: Pending[None] = Pending()

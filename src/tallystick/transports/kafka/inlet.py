@@ -22,7 +22,7 @@ from tallystick.transports.kafka.room import Room
 from tallystick.transports.kafka.settings import KafkaSettings
 from tallystick.transports.kafka.starting import Place, offsets_at, require_place
 
-DeleteGroup = Callable[[str], Awaitable[None]]
+DeleteGroup = Callable[[str, str], Awaitable[None]]
 
 
 class KafkaInlet:
@@ -59,6 +59,10 @@ class KafkaInlet:
         self._epoch = self._fetched_epoch = 0
         self._fetching = Fetching(consumer, watch, claims, commits, self._room, self._hand_over)
         self._membership = self._new_membership(is_incremental)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._fetching.has_ended
 
     async def open(self) -> None:
         """Returns when the partitions are assigned, so that what is sent from now on is received."""
@@ -114,10 +118,11 @@ class KafkaInlet:
         """Closes the consumer, and deletes the group: `Busy` where it has other members."""
         await self.close()
         if self._wanted.subscription is not None:
-            await self._delete_group(self._wanted.subscription)
+            await self._delete_group(self._wanted.subscription, ", ".join(self._wanted.topics))
 
     async def close(self) -> None:
         """librdkafka may take longer to let go of a broker that does not answer; it does so by itself then."""
+        self._watch.close()
         ended = self._fetching.close()
         try:
             async with asyncio.timeout(self._settings.operation_timeout_s):

@@ -11,7 +11,7 @@ from tallystick.model.position import KafkaPosition
 from tallystick.transports.kafka.claims import Claims
 from tallystick.transports.kafka.clients import Watch, log
 from tallystick.transports.kafka.commits import Commits
-from tallystick.transports.kafka.failures import translated
+from tallystick.transports.kafka.failures import DENIALS, MISFITS, translated
 from tallystick.transports.kafka.starting import Place, committed, offsets_at
 
 _TURN_S = 0.05
@@ -77,13 +77,12 @@ class Group:
         self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost)
         while not self._has_joined and time.monotonic() < limit:
             message = self._consumer.poll(_TURN_S)
-            self._watch.require_admission()
-            if message is None:
-                continue
-            error = message.error()
-            if error is None:
+            if message is not None and message.error() is None:
                 return [message]
-            if not error.retriable():
+            self._watch.hear(message)
+            self._watch.require_hope()
+            error = self._watch.heard
+            if error is not None and error.code() in DENIALS | MISFITS:
                 raise translated(error, ", ".join(topics), self._servers)
         return []
 

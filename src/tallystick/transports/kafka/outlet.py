@@ -43,6 +43,10 @@ class KafkaOutlet:
         self._mark_headers: Headers = []
         self._closing: Pending[None] | None = None
 
+    @property
+    def is_closed(self) -> bool:
+        return self._closing is not None and self._closing.done()
+
     async def attach(self, definition: SchemaDefinition) -> Version:
         raise Unsupported(f"topic {self._topic}: Kafka keeps no schemas; name a registry")
 

@@ -5,21 +5,20 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicCollection
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, Producer
 
 from tallystick.errors import Closed
 from tallystick.messaging.ports import Deliver
 from tallystick.messaging.settings import ConsumerSettings, ProducerSettings
 from tallystick.model.definition import SchemaDefinition
+from tallystick.transports.kafka.admin import Admin
 from tallystick.transports.kafka.claims import Claims
-from tallystick.transports.kafka.clients import Watch, failure_of, made, reached_partitions
+from tallystick.transports.kafka.clients import Watch, made, reached_partitions
 from tallystick.transports.kafka.commits import Commits
 from tallystick.transports.kafka.inlet import KafkaInlet
 from tallystick.transports.kafka.outlet import KafkaOutlet
 from tallystick.transports.kafka.settings import (
     KafkaSettings,
-    admin_config,
     consumer_config,
     is_incremental,
     producer_config,
@@ -27,6 +26,7 @@ from tallystick.transports.kafka.settings import (
 from tallystick.transports.kafka.starting import require_place
 
 T = TypeVar("T")
+Opened = TypeVar("Opened", KafkaOutlet, KafkaInlet)
 
 
 class KafkaTransport:
@@ -37,6 +37,7 @@ class KafkaTransport:
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
         self._open: list[KafkaOutlet | KafkaInlet] = []
+        self._admin: Admin | None = None
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="tallystick-kafka")
         self._is_closed = False
 
@@ -47,10 +48,12 @@ class KafkaTransport:
         config = producer_config(self._settings, settings)
         watch = Watch(self._settings.servers)
         producer = made(Producer, config, self._settings.options, watch)
-        await self._in_thread(lambda: reached_partitions(producer, topic, self._settings, watch))
-        outlet = KafkaOutlet(producer, topic, self._settings.servers, str(config["client.id"]), settings)
-        self._open.append(outlet)
-        return outlet
+        try:
+            await self._in_thread(lambda: reached_partitions(producer, topic, self._settings, watch))
+        finally:
+            # Whoever does not wait to the end leaves a thread that does.
+            watch.close()
+        return self._kept(KafkaOutlet(producer, topic, self._settings.servers, str(config["client.id"]), settings))
 
     async def open_inlet(
         self, settings: ConsumerSettings, definition: SchemaDefinition | None, deliver: Deliver
@@ -58,8 +61,7 @@ class KafkaTransport:
         self._require_open()
         require_place(settings.start, settings.topics)
         config = consumer_config(self._settings, settings)
-        watch = Watch(self._settings.servers)
-        claims, commits = Claims(), None
+        watch, claims, commits = Watch(self._settings.servers), Claims(), None
         if settings.subscription is not None:
             timeout_s = self._settings.operation_timeout_s
             commits = Commits(claims, watch, settings.acknowledge_delay_s, timeout_s, self._settings.servers)
@@ -76,8 +78,7 @@ class KafkaTransport:
             self._delete_group,
             is_incremental=is_incremental(config),
         )
-        self._open.append(inlet)
-        await inlet.open()
+        await self._kept(inlet).open()
         return inlet
 
     async def latest_schema(self, topic: str) -> SchemaDefinition | None:
@@ -85,40 +86,32 @@ class KafkaTransport:
 
     async def partitions(self, topic: str) -> int:
         """0 for a topic that is not there; asking does not make it."""
-        self._require_open()
-        return await self._in_thread(lambda: self._partitions(topic))
+        admin = self._opened_admin()
+        return await self._in_thread(lambda: admin.partitions(topic))
 
     async def close(self) -> None:
         self._is_closed = True
         opened, self._open = self._open, []
         await asyncio.gather(*(each.close() for each in opened))
+        if self._admin is not None:
+            self._admin.close()
+            self._admin = None
         self._threads.shutdown()
 
-    def _partitions(self, topic: str) -> int:
-        admin = self._admin()
-        asked = admin.describe_topics(TopicCollection([topic]), request_timeout=self._settings.operation_timeout_s)
-        try:
-            return len(asked[topic].result().partitions)
-        except KafkaException as e:
-            if e.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                return 0
-            raise failure_of(e, topic, self._settings) from e
+    async def _delete_group(self, group: str, topic: str) -> None:
+        admin = self._opened_admin()
+        await self._in_thread(lambda: admin.delete_group(group, topic))
 
-    async def _delete_group(self, group: str) -> None:
-        await self._in_thread(lambda: self._deleted(group))
+    def _opened_admin(self) -> Admin:
+        self._require_open()
+        if self._admin is None:
+            self._admin = Admin(self._settings)
+        return self._admin
 
-    def _deleted(self, group: str) -> None:
-        admin = self._admin()
-        asked = admin.delete_consumer_groups([group], request_timeout=self._settings.operation_timeout_s)
-        try:
-            asked[group].result()
-        except KafkaException as e:
-            if e.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
-                raise failure_of(e, f"(group {group})", self._settings) from e
-
-    def _admin(self) -> AdminClient:
-        watch = Watch(self._settings.servers)
-        return made(AdminClient, admin_config(self._settings), self._settings.options, watch)
+    def _kept(self, opened: Opened) -> Opened:
+        self._open = [each for each in self._open if not each.is_closed]
+        self._open.append(opened)
+        return opened
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

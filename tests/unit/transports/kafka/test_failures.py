@@ -14,7 +14,6 @@ KINDS = {
     KafkaError.UNKNOWN_TOPIC_OR_PART: errors.TopicNotFound,
     KafkaError._UNKNOWN_PARTITION: errors.InvalidArgument,
     KafkaError.TOPIC_EXCEPTION: errors.InvalidArgument,
-    KafkaError.NON_EMPTY_GROUP: errors.Busy,
     KafkaError._PURGE_QUEUE: errors.Closed,
     KafkaError._MSG_TIMED_OUT: errors.TimedOut,
     KafkaError._TIMED_OUT: errors.TimedOut,
