@@ -138,7 +138,7 @@ def test_what_does_not_fit_has_a_finding_with_its_path(make: Any, changes: dict[
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("value", [Point(1, 2), 5, None, [], object()], ids=["another class", "int", "None", "list", "object"])
+@pytest.mark.parametrize("value", [Point(1, 2), 5, None, [], object()], ids=["Point", "int", "None", "list", "object"])
 def test_other_values_have_findings(make: Any, value: Any) -> None:
     schema: NativeSchema[Any] = make(Line)
     with pytest.raises(InvalidRecord) as refused:
