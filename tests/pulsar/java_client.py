@@ -33,6 +33,13 @@ def run_java(service_url: str, admin_url: str, prefix: str, *scripts: str, **env
     return steps_in(done.stdout, done.stderr)
 
 
+def exchange_with_java(service_url: str, admin_url: str, prefix: str) -> dict[str, list[Any]]:
+    """What it has "read" of the topics `<prefix>-theirs-…`, and "written" to `<prefix>-java-…`: pairs as above."""
+    command = [*_command("scripts.Interop"), service_url, admin_url, prefix]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    return steps_in(done.stdout, done.stderr)
+
+
 def steps_in(output: str, errors: str) -> dict[str, list[Any]]:
     steps: dict[str, list[Any]] = {}
     for line in output.splitlines():
@@ -51,8 +58,8 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _command() -> list[str]:
-    return ["java", *_JVM, "-cp", f"{java_client()}/*", "scripts.Main"]
+def _command(main: str = "scripts.Main") -> list[str]:
+    return ["java", *_JVM, "-cp", f"{java_client()}/*", main]
 
 
 def _build(into: Path) -> None:
