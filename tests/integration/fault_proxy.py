@@ -106,6 +106,8 @@ class FaultProxy:
         passed = 0
         while data := await reader.read(1 << 16):
             await self._is_flowing.wait()
+            if writer.is_closing():
+                return
             if cut_after is not None and passed + len(data) > cut_after:
                 writer.write(data[: cut_after - passed])
                 await writer.drain()
@@ -118,6 +120,8 @@ class FaultProxy:
         frames = FrameReader()
         while data := await reader.read(1 << 16):
             await self._is_flowing.wait()
+            if writer.is_closing():
+                return
             for frame in frames.feed(data):
                 command = self.change(_through_proxy(frame.command))
                 if command is not None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import uvloop
+
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Incoming, Outgoing, Outlet
 from tallystick.messaging.settings import ConsumerSettings, ProducerSettings
@@ -20,10 +22,10 @@ SECONDS = 30.0
 
 
 class Loop:
-    """An event loop in a thread."""
+    """An event loop in a thread, of the kind that the engine has."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = uvloop.new_event_loop()
         self.faults: list[str] = []
         """What happened on it that nobody caught."""
         self.loop.set_exception_handler(lambda _, context: self.faults.append(str(context)))
@@ -40,7 +42,7 @@ class Loop:
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
         assert left == []
-        assert self.faults == []
+        assert not self.faults, self.faults
 
 
 class Inbox:

@@ -14,8 +14,9 @@ from tallystick.transports.pulsar.batching import Batch, Batcher
 
 
 class Collector:
-    """`put` and `flush` are for any thread, the rest for the loop, which is woken once for a batch, never for a
-    message. `send` is called there with every complete batch, in their order, and once more when there is no more."""
+    """`put` and `flush` are for any thread, the rest for the loop, which is woken for a batch that begins or is
+    complete, never for a message. `send` is called there with every complete batch, in their order, and once more with
+    None when there is no more."""
 
     def __init__(self, settings: ProducerSettings, send: Callable[[Batch | None], None]) -> None:
         self._delay_s = settings.batch_delay_s

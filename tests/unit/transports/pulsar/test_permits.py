@@ -45,9 +45,7 @@ def test_what_is_dropped_makes_room() -> None:
 
 
 @given(st.integers(0, 50), st.lists(st.tuples(st.integers(1, 30), st.integers(0, 30), st.booleans()), max_size=50))
-def test_whoever_takes_everything_and_tells_late_gets_more(
-    queue_size: int, steps: list[tuple[int, int, bool]]
-) -> None:
+def test_whoever_takes_everything_and_tells_late_gets_more(queue_size: int, steps: list[tuple[int, int, bool]]) -> None:
     """The consumer tells of half a queue at once, and the inlet waits for another quarter."""
     permits, at_broker, waiting = Permits(queue_size), 0, 0
     untold_at_most = max(1, queue_size // 2) - 1 + permits.least_taken - 1
