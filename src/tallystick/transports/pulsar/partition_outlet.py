@@ -126,6 +126,8 @@ class PartitionOutlet:
             last = settings.initial_sequence_id
             next_sequence_id = (answer.last_sequence_id if last is None else last) + 1
         self._collector.set_limits(min(settings.batch_bytes, most_bytes - _ROOM_BESIDE_BATCH), next_sequence_id)
+        # The broker may have sent us away, and with it what was sent, before this answer was read.
+        self._unanswered.detached()
         connection.write(self._unanswered.to_send())
 
     def leave(self, connection: Connection) -> None:

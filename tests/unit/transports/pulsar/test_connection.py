@@ -220,6 +220,27 @@ def test_a_producer_that_is_sent_away_at_once_comes_back() -> None:
     run(work)
 
 
+def test_what_waits_is_not_forgotten_when_a_producer_is_sent_away_again() -> None:
+    async def work() -> None:
+        closes = iter([False, True, False])
+
+        def attach(asked: Any) -> list[Any]:
+            success = pb.CommandProducerSuccess(request_id=asked.request_id, producer_name="p")
+            close = pb.CommandCloseProducer(producer_id=asked.producer_id, request_id=2**64 - 1)
+            return [success, close] if next(closes) else [success]
+
+        async with scripted(PRODUCER=attach) as broker, client_of(broker.url) as client:
+            broker.answers["SEND"] = lambda send: [receipt(send, 5)] if len(broker.commands("PRODUCER")) == 3 else []
+            outlet = await client.open_outlet("t", QUICK, None)
+            sent = put(outlet)
+            (send,) = await broker.until("SEND")
+            broker.say(pb.CommandCloseProducer(producer_id=send.producer_id, request_id=2**64 - 1))
+            async with asyncio.timeout(30):
+                assert await sent == PulsarPosition(1, 5)
+
+    run(work)
+
+
 def test_a_name_that_the_broker_gave_is_kept() -> None:
     async def work() -> None:
         async with scripted() as broker, client_of(broker.url) as client:
