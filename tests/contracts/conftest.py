@@ -8,11 +8,10 @@ from tallystick.connect.client import Client
 from tallystick.registry.ports import SchemaStore
 from tests.contracts.clusters import CLUSTERS, ROWS, Cluster, Served, shared_server
 from tests.contracts.stores import STORES
-from tests.kafka.fixtures import kafka
 from tests.postgres import running_postgres
 from tests.pulsar.fixtures import both, common
 
-__all__ = ["both", "common", "kafka"]
+__all__ = ["both", "common"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -73,7 +73,7 @@ def test_a_closed_client_closes_what_it_opened(cluster: Cluster, topic: str) -> 
 
 
 def test_closing_sends_what_waits_for_company(client: Client, topic: str) -> None:
-    with client.producer(topic, FIRST, batch_delay_s=60) as producer:
+    with client.producer(topic, FIRST, batch_delay_s=20) as producer:
         pending = [producer.send_async(order(number)) for number in range(3)]
     assert all(each.done() for each in pending)
     with client.reader(topic, FIRST) as reader:
