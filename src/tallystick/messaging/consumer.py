@@ -225,9 +225,14 @@ class Consumer(Closing, Generic[T]):
             with self._lock:
                 if waiting in self._waiting:
                     self._waiting.remove(waiting)
-                    raise TimedOut(f"no message on {', '.join(self.topics)} within {timeout_s:g} s") from None
+                    raise self._too_late(timeout_s) from None
             # It came at the last moment.
             return waiting.result()
+
+    def _too_late(self, timeout_s: float | None) -> TimedOut:
+        trouble = None if self._inlet is None else self._inlet.trouble
+        why = "" if trouble is None else f": {trouble.message}"
+        return TimedOut(f"no message on {', '.join(self.topics)} within {timeout_s:g} s{why}")
 
     def _intercepted(self, waiting: Pending[Message[T]]) -> Pending[Message[T]]:
         answer: Pending[Message[T]] = Pending()

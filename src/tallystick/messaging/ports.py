@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tallystick.errors import TallystickError
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.settings import ConsumerSettings, ProducerSettings, StartAt
 from tallystick.model.definition import SchemaDefinition
@@ -107,6 +108,10 @@ Deliver = Callable[[Sequence[Incoming]], None]
 
 class Inlet(Protocol):
     """One consumer on some topics. It connects again by itself; what was not acknowledged may come again then."""
+
+    @property
+    def trouble(self) -> TallystickError | None:
+        """Why nothing comes at present; None where all is well."""
 
     def taken(self, count: int) -> None:
         """Any thread. So many of the delivered messages have been taken: more may come."""

@@ -79,12 +79,17 @@ class Watch:
         """Nobody waits any more for what this client does."""
         self._is_closed = True
 
+    @property
+    def trouble(self) -> TallystickError | None:
+        """What the broker refused us for. One that is only away comes back, and is not told when it does."""
+        return None if self._refusal is None else unauthenticated(self._refusal, self._servers)
+
     def require_hope(self) -> None:
         """Raises what makes waiting vain: `Unauthenticated` where the broker refused us, `Closed` after closing."""
         if self._is_closed:
             raise Closed(f"the connection to Kafka at {self._servers} was closed meanwhile")
-        if self._refusal is not None:
-            raise unauthenticated(self._refusal, self._servers)
+        if self.trouble is not None:
+            raise self.trouble
 
     def unreachable(self, timeout_s: float) -> Unavailable:
         reason = f": {self._last.str()}" if self._last is not None else ""

@@ -61,6 +61,10 @@ class KafkaInlet:
         self._membership = self._new_membership(is_incremental)
 
     @property
+    def trouble(self) -> TallystickError | None:
+        return self._watch.trouble
+
+    @property
     def is_closed(self) -> bool:
         return self._fetching.has_ended
 
