@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from tallystick.errors import Forbidden, InvalidArgument, TimedOut, TopicNotFound, Unauthenticated, Unavailable
 from tallystick.messaging.pending import Pending
@@ -192,7 +197,7 @@ def test_nothing_is_lost_or_out_of_order_when_the_broker_restarts(node: KafkaNod
     async def work() -> None:
         topic, group = make_topic(node.servers, 1), new_name("group")
         async with connected(node.servers, reconnect_backoff_max_ms=500) as transport:
-            outlet = await producing(transport, topic, send_timeout_s=60)
+            outlet = await producing(transport, topic, send_timeout_s=120)
             inbox = await subscribed(transport, topic, subscription=group, queue_size=1_000_000)
             answers: list[Pending[Position]] = []
             sending = asyncio.create_task(_send_until_told(outlet, answers))

@@ -75,7 +75,7 @@ def test_a_subscription_that_nobody_uses_keeps_its_place(kafka: Kafka) -> None:
 def test_a_new_subscription_starts_at_a_time(kafka: Kafka) -> None:
     async def work() -> None:
         async with connected(kafka.servers) as transport:
-            topic, now = new_name(), datetime.now(UTC)
+            topic, now = new_name(), datetime.now(UTC).replace(microsecond=1999)
             times = [now - timedelta(minutes=minutes) for minutes in (2, 1)]
             messages = [Outgoing(b"%d" % n, event_time_ms=int(at.timestamp() * 1000)) for n, at in enumerate(times)]
             await send(await producing(transport, topic), *messages)

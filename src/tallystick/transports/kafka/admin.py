@@ -3,10 +3,14 @@
 from concurrent.futures import Future
 from typing import TypeVar
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    OffsetSpec,
+)
 
 from tallystick.errors import Busy
+from tallystick.model.position import KafkaPosition, Position
 from tallystick.transports.kafka.clients import Watch, failure_of, made
 from tallystick.transports.kafka.settings import KafkaSettings, admin_config
 
@@ -20,6 +24,8 @@ class Admin:
     def __init__(self, settings: KafkaSettings) -> None:
         self._settings = settings
         self._watch = Watch(settings.servers)
+        is_dirty = settings.options.get("isolation.level") == "read_uncommitted"
+        self._isolation = IsolationLevel.READ_UNCOMMITTED if is_dirty else IsolationLevel.READ_COMMITTED
         self._client = made(AdminClient, admin_config(settings), settings.options, self._watch)
 
     def partitions(self, topic: str) -> int:
@@ -31,6 +37,21 @@ class Admin:
             if e.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return 0
             raise failure_of(e, topic, self._settings) from e
+
+    def last_positions(self, topic: str) -> dict[int, Position | None]:
+        """Of every partition; None where it is empty.
+
+        Not asked of the consumer: its connection is busy with fetching, and answers one after the other.
+        """
+        places = [TopicPartition(topic, number) for number in range(self.partitions(topic))]
+        try:
+            first = self._offsets(places, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+            end = self._offsets(places, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        except KafkaException as e:
+            raise failure_of(e, topic, self._settings) from e
+        return {
+            number: KafkaPosition(number, end[number] - 1) if end[number] > first[number] else None for number in end
+        }
 
     def delete_group(self, group: str, topic: str) -> None:
         """Raises `Busy` where it has members."""
@@ -48,6 +69,12 @@ class Admin:
     def close(self) -> None:
         """Ends what others still wait for."""
         self._watch.close()
+
+    def _offsets(self, places: list[TopicPartition], at: OffsetSpec) -> dict[int, int]:
+        asked = self._client.list_offsets(
+            dict.fromkeys(places, at), isolation_level=self._isolation, request_timeout=self._timeout_s
+        )
+        return {place.partition: self._answer(answer).offset for place, answer in asked.items()}
 
     @property
     def _timeout_s(self) -> float:

@@ -57,6 +57,7 @@ def _redeliveries(claims: Claims, claim: Claim, offset: int) -> int | None:
 def _incoming(message: Any, topic: str, position: KafkaPosition, redeliveries: int, claim: Claim) -> Incoming:
     key, headers = message.key(), message.headers()
     kind, time_ms = message.timestamp()
+    # By place: by name it would take twice as long.
     incoming = Incoming(
         topic,
         position,
@@ -67,8 +68,12 @@ def _incoming(message: Any, topic: str, position: KafkaPosition, redeliveries: i
         NO_PROPERTIES,
         time_ms if kind == TIMESTAMP_CREATE_TIME else None,
         time_ms,
-        redelivery_count=redeliveries,
-        receipt=claim,
+        None,
+        None,
+        redeliveries,
+        None,
+        (),
+        claim,
     )
     if headers:
         _add_headers(incoming, headers)

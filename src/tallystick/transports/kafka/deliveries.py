@@ -1,13 +1,19 @@
-"""The thread that takes librdkafka's answers to what was sent."""
+"""librdkafka's answers to what was sent."""
 
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
+from tallystick.errors import TallystickError
 from tallystick.messaging.pending import Pending
+from tallystick.model.position import KafkaPosition, Position
 from tallystick.transports.kafka.clients import log
+
+Explain = Callable[[KafkaError, int], TallystickError]
+"""An error of librdkafka and the size of the message, in our words."""
 
 _POLL_S = 0.02
 _IDLE_S = 0.15
@@ -112,3 +118,36 @@ class Deliveries:
             self._producer.purge()
             self._producer.flush(1.0)
         self._producer.close()
+
+
+class Waiter:
+    """Takes the answer to one message, and then to another one.
+
+    The garbage collector looks again and again at whatever is made for a message and lives until its answer comes;
+    so there is as little of it as possible.
+    """
+
+    __slots__ = ("_deliveries", "_explain", "_idle", "sent", "settle")
+
+    def __init__(self, idle: "list[Waiter]", deliveries: Deliveries, explain: Explain) -> None:
+        self._idle = idle
+        self._deliveries = deliveries
+        self._explain = explain
+        self.sent: Pending[Position]
+        self.settle = self._settle
+        """librdkafka's on_delivery."""
+
+    def fail(self, error: TallystickError) -> None:
+        """There will be no answer."""
+        sent = self.sent
+        self._idle.append(self)
+        sent.fail(error)
+
+    def _settle(self, error: KafkaError | None, message: Any) -> None:
+        self._deliveries.is_serving = True
+        sent = self.sent
+        self._idle.append(self)
+        if error is None:
+            sent.set(KafkaPosition(message.partition(), message.offset()))
+        else:
+            sent.fail(self._explain(error, len(message)))

@@ -3,16 +3,18 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from tallystick.errors import TallystickError, Unsupported
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Deliver, Incoming
-from tallystick.messaging.settings import EARLIEST, LATEST, ConsumerSettings, StartAt
+from tallystick.messaging.settings import ConsumerSettings, StartAt
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.position import KafkaPosition, Position
 from tallystick.model.subject import Version
+from tallystick.transports.kafka.admin import Admin
 from tallystick.transports.kafka.claims import Claim, Claims
 from tallystick.transports.kafka.clients import Watch, failure_of, log, reached_partitions
 from tallystick.transports.kafka.commits import Commits
@@ -22,7 +24,13 @@ from tallystick.transports.kafka.room import Room
 from tallystick.transports.kafka.settings import KafkaSettings
 from tallystick.transports.kafka.starting import Place, offsets_at, require_place
 
-DeleteGroup = Callable[[str, str], Awaitable[None]]
+T = TypeVar("T")
+
+
+class AskCluster(Protocol):
+    """Has something done by the cluster's administration, in another thread."""
+
+    def __call__(self, work: Callable[[Admin], T]) -> Awaitable[T]: ...
 
 
 class KafkaInlet:
@@ -41,7 +49,7 @@ class KafkaInlet:
         wanted: ConsumerSettings,
         watch: Watch,
         deliver: Deliver,
-        delete_group: DeleteGroup,
+        ask_cluster: AskCluster,
         *,
         is_incremental: bool,
     ) -> None:
@@ -50,7 +58,7 @@ class KafkaInlet:
         self._wanted = wanted
         self._watch = watch
         self._deliver = deliver
-        self._delete_group = delete_group
+        self._ask_cluster = ask_cluster
         self._loop = asyncio.get_running_loop()
         self._places: list[Place] = []
         self._claims = claims
@@ -113,7 +121,7 @@ class KafkaInlet:
     async def last_positions(self) -> Mapping[int, Position | None]:
         if len(self._wanted.topics) > 1:
             raise Unsupported("positions of several topics cannot be told apart; open a consumer on each topic")
-        return await self._fetching.ask(self._last_positions)
+        return await self._ask_cluster(lambda admin: admin.last_positions(self._wanted.topics[0]))
 
     async def writer(self, topic: str, version: Version | None) -> SchemaDefinition | None:
         return None
@@ -121,8 +129,9 @@ class KafkaInlet:
     async def unsubscribe(self) -> None:
         """Closes the consumer, and deletes the group: `Busy` where it has other members."""
         await self.close()
-        if self._wanted.subscription is not None:
-            await self._delete_group(self._wanted.subscription, ", ".join(self._wanted.topics))
+        group = self._wanted.subscription
+        if group is not None:
+            await self._ask_cluster(lambda admin: admin.delete_group(group, ", ".join(self._wanted.topics)))
 
     async def close(self) -> None:
         """librdkafka may take longer to let go of a broker that does not answer; it does so by itself then."""
@@ -200,18 +209,6 @@ class KafkaInlet:
             if offset >= 0:
                 self._consumer.seek(TopicPartition(*claim.place, offset))
         self._fetching.drop(lambda claim: True)
-
-    def _last_positions(self) -> Mapping[int, Position | None]:
-        timeout_s = self._settings.operation_timeout_s
-        try:
-            first = offsets_at(self._consumer, self._places, EARLIEST, timeout_s)
-            end = offsets_at(self._consumer, self._places, LATEST, timeout_s)
-        except KafkaException as e:
-            raise self._failure(e) from e
-        return {
-            place[1]: KafkaPosition(place[1], end[place] - 1) if end[place] > first[place] else None
-            for place in self._places
-        }
 
     def _failure(self, e: KafkaException) -> TallystickError:
         return failure_of(e, ", ".join(self._wanted.topics), self._settings)

@@ -1,25 +1,23 @@
 """A producer on one topic."""
 
 import time
-from collections.abc import Callable
-from types import MethodType
-from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from tallystick.errors import Closed, InvalidArgument, QueueFull, TallystickError, Unsupported
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import NO_MARK, Mark, Outgoing
 from tallystick.messaging.settings import ProducerSettings
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.position import KafkaPosition, Position
+from tallystick.model.position import Position
 from tallystick.model.subject import Version
 from tallystick.transports.kafka.arrivals import REPLICATED_FROM
-from tallystick.transports.kafka.deliveries import Deliveries
+from tallystick.transports.kafka.deliveries import Deliveries, Waiter
 from tallystick.transports.kafka.failures import send_failure
 
 Headers = list[tuple[str, str | bytes | None]]
-Settle = Callable[[KafkaError | None, Message], None]
+_REFUSED = (KafkaException, RuntimeError, OverflowError, ValueError)
+"""By Kafka, by a producer that is closed, and numbers and texts that nobody can send."""
 
 
 class KafkaOutlet:
@@ -38,7 +36,7 @@ class KafkaOutlet:
         self._timeout_s = settings.send_timeout_s
         self._produce = producer.produce
         self._deliveries = Deliveries(producer)
-        self._settle = _settler(self._deliveries, topic, servers)
+        self._waiters: list[Waiter] = []
         self._mark: Mark = NO_MARK
         self._mark_headers: Headers = []
         self._closing: Pending[None] | None = None
@@ -61,14 +59,15 @@ class KafkaOutlet:
         is_bare = message.mark is NO_MARK and not message.properties and message.replicated_from is None
         headers = None if is_bare else self._headers(message)
         partition = -1 if message.partition is None else message.partition
-        # A bound method is the least that a message can take along to be found again.
-        settle = MethodType(self._settle, sent)
+        waiter = self._waiters.pop() if self._waiters else Waiter(self._waiters, self._deliveries, self._explain)
+        waiter.sent = sent
+        settle = waiter.settle
         try:
             self._produce(self._topic, message.payload, message.key, partition, settle, None, timestamp or 0, headers)
         except BufferError:
-            self._put_when_there_is_room(message, partition, settle, headers, sent)
-        except (KafkaException, RuntimeError) as e:
-            self._fail(sent, e, len(message.payload or b""))
+            self._put_when_there_is_room(message, partition, waiter, headers)
+        except _REFUSED as e:
+            self._fail(waiter, e, message)
         deliveries = self._deliveries
         if deliveries.is_serving:
             deliveries.step_aside()
@@ -104,36 +103,28 @@ class KafkaOutlet:
         return None
 
     def _put_when_there_is_room(
-        self, message: Outgoing, partition: int, settle: Settle, headers: Headers | None, sent: Pending[Position]
+        self, message: Outgoing, partition: int, waiter: Waiter, headers: Headers | None
     ) -> None:
         limit = time.monotonic() + self._timeout_s
-        timestamp = message.event_time_ms or 0
+        settle, timestamp = waiter.settle, message.event_time_ms or 0
         while self._deliveries.wait_a_little() and time.monotonic() < limit:
             try:
                 self._produce(self._topic, message.payload, message.key, partition, settle, None, timestamp, headers)
             except BufferError:
                 continue
-            except (KafkaException, RuntimeError) as e:
-                self._fail(sent, e, len(message.payload or b""))
+            except _REFUSED as e:
+                self._fail(waiter, e, message)
             return
         told = f"topic {self._topic}: too much is on its way to Kafka at {self._servers}"
-        sent.fail(QueueFull(f"{told}, and nothing arrived within {self._timeout_s:g} s; is it reachable?"))
+        waiter.fail(QueueFull(f"{told}, and nothing arrived within {self._timeout_s:g} s; is it reachable?"))
 
-    def _fail(self, sent: Pending[Position], error: Exception, size_bytes: int) -> None:
+    def _fail(self, waiter: Waiter, error: Exception, message: Outgoing) -> None:
         if isinstance(error, KafkaException):
-            sent.fail(send_failure(error.args[0], self._topic, self._servers, size_bytes))
+            waiter.fail(self._explain(error.args[0], len(message.payload or b"")))
+        elif isinstance(error, RuntimeError):
+            waiter.fail(Closed(f"the producer on topic {self._topic} is closed"))
         else:
-            sent.fail(Closed(f"the producer on topic {self._topic} is closed"))
+            waiter.fail(InvalidArgument("message", f"topic {self._topic}: Kafka cannot take it: {error}"))
 
-
-def _settler(deliveries: Deliveries, topic: str, servers: str) -> Callable[..., None]:
-    """What is called with librdkafka's answer to a message. No method of the outlet: it becomes one of the answer."""
-
-    def settle(sent: Pending[Position], error: KafkaError | None, message: Any) -> None:
-        deliveries.is_serving = True
-        if error is None:
-            sent.set(KafkaPosition(message.partition(), message.offset()))
-        else:
-            sent.fail(send_failure(error, topic, servers, len(message)))
-
-    return settle
+    def _explain(self, error: KafkaError, size_bytes: int) -> TallystickError:
+        return send_failure(error, self._topic, self._servers, size_bytes)

@@ -1,13 +1,15 @@
 """Where reading begins: the offsets of a place that is the same for many partitions."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, Consumer, TopicPartition
 
 from tallystick.errors import InvalidArgument
 from tallystick.messaging.settings import EARLIEST, LATEST, StartAt
 from tallystick.model.position import KafkaPosition, Position
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Place = tuple[str, int]
 """A partition: its topic and number."""
@@ -53,5 +55,6 @@ def require_place(start: StartAt | Position, topics: Sequence[str]) -> None:
 def _wanted(start: StartAt | Position) -> int:
     """What Kafka's look-up by time calls it."""
     if isinstance(start, datetime):
-        return max(0, round(start.timestamp() * 1000))
+        # Kafka's times are cut to milliseconds; so is ours, lest a message of the same moment be missed.
+        return max(0, (start.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1))
     return OFFSET_BEGINNING if start == EARLIEST else OFFSET_END

@@ -75,7 +75,7 @@ class KafkaTransport:
             settings,
             watch,
             deliver,
-            self._delete_group,
+            self._ask_cluster,
             is_incremental=is_incremental(config),
         )
         await self._kept(inlet).open()
@@ -86,8 +86,7 @@ class KafkaTransport:
 
     async def partitions(self, topic: str) -> int:
         """0 for a topic that is not there; asking does not make it."""
-        admin = self._opened_admin()
-        return await self._in_thread(lambda: admin.partitions(topic))
+        return await self._ask_cluster(lambda admin: admin.partitions(topic))
 
     async def close(self) -> None:
         self._is_closed = True
@@ -98,9 +97,9 @@ class KafkaTransport:
             self._admin = None
         self._threads.shutdown()
 
-    async def _delete_group(self, group: str, topic: str) -> None:
+    async def _ask_cluster(self, work: Callable[[Admin], T]) -> T:
         admin = self._opened_admin()
-        await self._in_thread(lambda: admin.delete_group(group, topic))
+        return await self._in_thread(lambda: work(admin))
 
     def _opened_admin(self) -> Admin:
         self._require_open()
