@@ -236,6 +236,28 @@ def test_partitions_move_between_consumers_without_loss(kafka: Kafka, options: d
     run(work())
 
 
+@pytest.mark.parametrize("options", REBALANCES.values(), ids=REBALANCES)
+def test_what_is_acknowledged_is_kept_before_a_partition_goes(kafka: Kafka, options: dict[str, Any]) -> None:
+    async def work() -> None:
+        topic, group = make_topic(kafka.servers, 2), new_name("group")
+        async with connected(kafka.servers, **options) as transport:
+            outlet = await producing(transport, topic)
+            # By itself nothing would be sent for longer than the test takes.
+            first = await subscribed(transport, topic, subscription=group, acknowledge_delay_s=600)
+            await send(outlet, *(Outgoing(b"early", partition=number % 2) for number in range(20)))
+            for message in await first.take(20):
+                first.inlet.acknowledge(message)
+            second = await subscribed(transport, topic, subscription=group, acknowledge_delay_s=600)
+            await send(outlet, *(Outgoing(b"late %d" % number, partition=number) for number in range(2)))
+            await _all_arrive(first, second, {b"late 0", b"late 1"})
+            assert sorted(message.payload or b"" for message in first.messages + second.messages) == [
+                b"late 0",
+                b"late 1",
+            ]
+
+    run(work())
+
+
 def _numbered(start: int, end: int) -> list[Outgoing]:
     return [Outgoing(b"%d" % number, partition=number % 4) for number in range(start, end)]
 
