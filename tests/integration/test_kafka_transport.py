@@ -1,18 +1,20 @@
 """Sending to a real Kafka, and reading it."""
 
+import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tallystick.errors import BadRequest, Closed, InvalidArgument, Unsupported
+from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Mark, Outgoing
 from tallystick.messaging.settings import EARLIEST, LATEST, Compression
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.position import KafkaPosition
+from tallystick.model.position import KafkaPosition, Position
 from tallystick.model.schema_type import STRING
 from tallystick.transports.kafka import KafkaTransport
-from tests.kafka.driving import connected, make_topic, new_name, producing, put, run, send, subscribed
+from tests.kafka.driving import connected, make_topic, new_name, position, producing, put, run, send, subscribed
 from tests.kafka.server import Kafka
 
 pytestmark = pytest.mark.jvm
@@ -205,6 +207,37 @@ def test_flushing_does_not_wait_for_company(kafka: Kafka) -> None:
             await send(outlet, b"a")
             await send(outlet, b"b")
             assert time.monotonic() - began < 15
+
+    run(work())
+
+
+def test_more_than_may_be_on_its_way_waits_in_order(kafka: Kafka) -> None:
+    async def work() -> None:
+        async with connected(kafka.servers) as transport:
+            topic = new_name()
+            outlet = await producing(transport, topic, max_pending=10)
+            payloads = [b"%d" % number for number in range(500)]
+            answers = await asyncio.to_thread(put, outlet, *payloads)
+            assert [(await position(answer)).offset for answer in answers] == list(range(500))
+            assert await (await subscribed(transport, topic)).payloads(500) == payloads
+
+    run(work())
+
+
+def test_what_is_done_with_an_answer_does_not_hold_up_the_others(kafka: Kafka) -> None:
+    """It fails, or sends another message."""
+
+    async def work() -> None:
+        async with connected(kafka.servers) as transport:
+            topic = new_name()
+            outlet = await producing(transport, topic, max_pending=1000)
+            answers, more = [Pending[Position]() for _ in range(2)], Pending[Position]()
+            answers[0].add_done_callback(lambda _: 1 // 0)
+            answers[1].add_done_callback(lambda _: outlet.put(Outgoing(b"more"), more))
+            for answer in answers:
+                outlet.put(Outgoing(b"first"), answer)
+            assert (await position(more)).offset == 2
+            assert await send(outlet, b"last") == [KafkaPosition(0, 3)]
 
     run(work())
 

@@ -16,7 +16,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from tallystick.errors import Forbidden, InvalidArgument, TimedOut, TopicNotFound, Unauthenticated, Unavailable
+from tallystick.errors import Closed, Forbidden, InvalidArgument, TimedOut, TopicNotFound, Unauthenticated, Unavailable
 from tallystick.messaging.pending import Pending
 from tallystick.messaging.ports import Outgoing
 from tallystick.model.position import KafkaPosition, Position
@@ -250,9 +250,11 @@ def test_while_the_broker_is_away_sends_time_out_and_closing_does_not_hang(node:
             with pytest.raises(Unavailable, match=node.servers):
                 await acknowledged(inbox, message)
             _must_be_quick(began, 5)
-            put(outlet, b"left")
+            (left,) = put(outlet, b"left")
             began = time.monotonic()
         _must_be_quick(began, 10)
+        with pytest.raises((TimedOut, Closed), match=topic):
+            await position(left)
 
     try:
         run(work())

@@ -72,6 +72,8 @@ def consumer_config(settings: KafkaSettings, consumer: ConsumerSettings) -> dict
         # Only for places that the broker has deleted meanwhile: where a new group begins is looked up by ourselves.
         "auto.offset.reset": "earliest",
         "isolation.level": "read_committed",
+        # It is thrown away when a slow program makes us pause, so not the 64 MiB of the default.
+        "queued.max.messages.kbytes": 16 * 1024,
         **settings.options,
     }
 
