@@ -5,7 +5,7 @@ A schema is registered once; its stamp then makes payload, key and mark of each 
 | where the schema is kept | stamps | what travels |
 |---|---|---|
 | by the cluster (Pulsar) | `ClusterStamps` | the version in the topic's subject; an EXTERNAL schema's id as well |
-| by a registry | `FrameStamps` | the id in a frame before the payload, or in a header (Kafka) |
+| by a registry | `FrameStamps` | the id in a frame before the payload, or in a header (Kafka); primitives go bare |
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from tallystick.model.subject import SchemaId
 from tallystick.serde import records
 from tallystick.serde.key_value import KeyValueSchema, is_external
 from tallystick.serde.ports import SchemaLookup
+from tallystick.serde.primitive import PRIMITIVES
 from tallystick.serde.schema import EncodeData, Schema, SchemaIdBytes
 from tallystick.serde.subjects import Naming
 from tallystick.wire import confluent_frame, external_id
@@ -53,6 +54,8 @@ class Stamp:
 _LONGEST_ID = 4
 WITHOUT_SCHEMA = (types.BYTES, types.NONE)
 """Messages of these say nothing of a schema."""
+BARE = frozenset(primitive.definition.type for primitive in PRIMITIVES) | {types.NONE}
+"""Types that nobody need keep: they have no frame, as Kafka's own serializers write them."""
 
 
 class Stamps(Protocol):
@@ -119,7 +122,7 @@ class FrameStamps:
 
     async def _half(self, schema: Schema[Any], *, is_key: bool) -> Stamp:
         definition = schema.definition
-        if definition.type in WITHOUT_SCHEMA:
+        if definition.type in BARE:
             return Stamp()
         if definition.type == types.EXTERNAL:
             return self._external(schema, is_key=is_key)

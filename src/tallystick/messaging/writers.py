@@ -21,11 +21,11 @@ from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.messaging.message import Writer
 from tallystick.messaging.ports import Incoming, Inlet, Mark
 from tallystick.messaging.settings import Framing
+from tallystick.messaging.stamping import BARE
 from tallystick.model import schema_type as types
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.key_value import KeyValue, KeyValueEncoding
 from tallystick.model.subject import SchemaId
-from tallystick.serde.auto_consume import AutoConsume
 from tallystick.serde.key_value import KeyValueSchema
 from tallystick.serde.ports import SchemaLookup
 from tallystick.serde.schema import Read, Schema
@@ -124,7 +124,7 @@ class FrameWriters:
         self._is_pair = isinstance(schema, KeyValueSchema)
         self._naming = naming
         self._kept = _Kept()
-        self._plain = Writer(schema.reader_of("", None, None)) if _is_bytes(schema) else None
+        self._plain = Writer(schema.reader_of("", None, None)) if _is_bare(schema) else None
 
     def find(self, incoming: Incoming) -> Writer | None:
         if self._plain is not None:
@@ -170,8 +170,8 @@ class FrameWriters:
 
     def _half(self, incoming: Incoming, schema: Schema[Any], *, is_key: bool) -> Writer:
         told = self._told(incoming, is_key=is_key)
-        if not told or (_is_bytes(schema)):
-            # A tombstone, or a half that is bytes to the reader: nothing to decode by.
+        if not told or _is_bare(schema):
+            # A tombstone, or a half that is bytes or a primitive to the reader: nothing to decode by.
             return Writer(schema.reader_of(incoming.topic, None, None))
         mark, start = confluent_frame.read(told)
         if schema.definition.type == types.EXTERNAL and isinstance(mark.schema, int):
@@ -234,9 +234,9 @@ class FrameWriters:
         return read
 
 
-def _is_bytes(schema: Schema[Any]) -> bool:
-    """Whether the reader wants the bytes as they are, with the frame."""
-    return schema.definition.type in (types.BYTES, types.NONE) and not isinstance(schema, AutoConsume)
+def _is_bare(schema: Schema[Any]) -> bool:
+    """Whether the reader wants the bytes as they are: with the frame, or as a primitive, which has none."""
+    return schema.definition.type in BARE
 
 
 def _has_key(definition: SchemaDefinition) -> bool:
