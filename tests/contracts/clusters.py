@@ -13,10 +13,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tallystick.connect.client import Client
-from tallystick.serde.json_schema import JsonSchema
-from tallystick.serde.pulsar_json import PulsarJsonSchema
-from tallystick.serde.schema import Schema
+from tallystick import Client, JsonSchema, PulsarJsonSchema, Schema
 from tests.contracts import orders
 from tests.contracts.proxy import Proxy, proxied
 from tests.integration.servers import serving

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.connect.client import Client
+from tallystick import Client
 from tallystick.registry.ports import SchemaStore
 from tests.contracts.clusters import CLUSTERS, ROWS, Cluster, Served, shared_server
 from tests.contracts.stores import STORES

@@ -6,18 +6,28 @@ from typing import Any
 
 import pytest
 
-from tallystick.connect.client import Client
-from tallystick.connect.registries import ConfluentSchemas, OpenSchemas, RegistrySchemas
-from tallystick.errors import IncompatibleSchema, InvalidRecord, SchemaSerializationError
-from tallystick.model.key_value import KeyValue, KeyValueEncoding
+from tallystick import (
+    AutoConsume,
+    AutoProduceBytes,
+    AvroSchema,
+    Client,
+    ConfluentSchemas,
+    EncodeData,
+    IncompatibleSchema,
+    InvalidRecord,
+    JsonSchema,
+    KeyValue,
+    KeyValueEncoding,
+    KeyValueSchema,
+    OpenSchemas,
+    ProtobufSchema,
+    RegistrySettings,
+    Schema,
+    SchemaSerializationError,
+)
+from tallystick.connect.registries import RegistrySchemas
 from tallystick.model.schema_type import EXTERNAL
-from tallystick.serde.auto_consume import AutoConsume
-from tallystick.serde.auto_produce import AutoProduceBytes
-from tallystick.serde.avro import AvroSchema
-from tallystick.serde.json_schema import JsonSchema
-from tallystick.serde.key_value import KeyValueSchema
-from tallystick.serde.protobuf import ProtobufSchema
-from tallystick.serde.schema import EncodeData, RegistrySettings, Schema, SchemaIdBytes
+from tallystick.serde.schema import SchemaIdBytes
 from tests.contracts import orders
 from tests.contracts.clusters import PULSARS, Cluster
 from tests.contracts.orders import WAIT_S, Order, ids, marks, order, received

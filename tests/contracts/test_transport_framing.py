@@ -2,17 +2,21 @@
 
 import pytest
 
-from tallystick.connect.client import Client
-from tallystick.errors import InvalidArgument, InvalidRecord
-from tallystick.model.key_value import KeyValue, KeyValueEncoding
-from tallystick.rest import RegistryClient
-from tallystick.serde.auto_consume import AutoConsume
-from tallystick.serde.avro import AvroSchema
-from tallystick.serde.json_schema import JsonSchema
-from tallystick.serde.key_value import KeyValueSchema
-from tallystick.serde.primitive import BYTES
-from tallystick.serde.protobuf import ProtobufSchema
-from tallystick.serde.schema import Schema
+from tallystick import (
+    BYTES,
+    AutoConsume,
+    AvroSchema,
+    Client,
+    InvalidArgument,
+    InvalidRecord,
+    JsonSchema,
+    KeyValue,
+    KeyValueEncoding,
+    KeyValueSchema,
+    ProtobufSchema,
+    RegistryClient,
+    Schema,
+)
 from tests.contracts import orders
 from tests.contracts.clusters import Cluster
 from tests.contracts.orders import WAIT_S, ids, marks, order, received

@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
-from tallystick.connect.client import Client
-from tallystick.errors import IncompatibleSchema, InvalidRecord, NotPermitted
-from tallystick.messaging.pending import Pending
-from tallystick.serde.auto_consume import AutoConsume
-from tallystick.serde.avro import AvroSchema
-from tallystick.serde.json_schema import JsonSchema
+from tallystick import (
+    AutoConsume,
+    AvroSchema,
+    Client,
+    IncompatibleSchema,
+    InvalidRecord,
+    JsonSchema,
+    NotPermitted,
+    Pending,
+)
 from tests.contracts import orders
 from tests.contracts.clusters import KAFKA, Cluster
 from tests.contracts.orders import WAIT_S, ids, marks, order, received
