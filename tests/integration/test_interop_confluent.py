@@ -19,9 +19,21 @@ from confluent_kafka.schema_registry import (
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
-from confluent_kafka.serialization import MessageField, SerializationContext
+from confluent_kafka.serialization import (
+    DoubleDeserializer,
+    DoubleSerializer,
+    IntegerDeserializer,
+    IntegerSerializer,
+    MessageField,
+    SerializationContext,
+    StringDeserializer,
+    StringSerializer,
+)
 
 from tallystick import (
+    DOUBLE,
+    INT32,
+    STRING,
     AutoConsume,
     AvroSchema,
     Client,
@@ -290,6 +302,36 @@ def test_keys_and_tombstones_from_confluent(
         assert first.value == KeyValue(KEY, ORDER)
         assert second.value == KeyValue(KEY, None)
         assert second.is_tombstone
+
+
+PRIMITIVES: list[tuple[Schema[Any], Any, Any, Any]] = [
+    (STRING, "Zoë", StringSerializer(), StringDeserializer()),
+    (INT32, -7, IntegerSerializer(), IntegerDeserializer()),
+    (DOUBLE, 0.1, DoubleSerializer(), DoubleDeserializer()),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "serialize", "deserialize"), PRIMITIVES, ids=lambda each: type(each).__name__
+)
+def test_primitives_are_as_kafkas_own_serializers_write_them(
+    kafka: Kafka, registry_url: str, topic: str, token: str, schema: Any, value: Any, serialize: Any, deserialize: Any
+) -> None:
+    kind = _avro(token)
+    pairs = KeyValueSchema(schema, kind.schema, KeyValueEncoding.SEPARATED)
+    context = SerializationContext(topic, MessageField.VALUE)
+    with Client(f"kafka://{kafka.servers}", registry=registry_url) as client:
+        with client.producer(f"{topic}-bare", schema) as producer:
+            producer.send(value)
+        _produced(kafka, f"{topic}-bare", {"value": serialize(value, context)})
+        with client.reader(f"{topic}-bare", schema) as reader:
+            assert [reader.receive(WAIT_S).value for _ in range(2)] == [value, value]
+        with client.producer(topic, pairs) as producer:
+            producer.send(KeyValue(value, ORDER))
+    first, second = _consumed(kafka, f"{topic}-bare", 2)
+    assert [deserialize(each.value(), context) for each in (first, second)] == [value, value]
+    (message,) = _consumed(kafka, topic, 1)
+    assert deserialize(message.key(), context) == value
 
 
 def test_ids_of_one_flush_are_confluents_as_well(
