@@ -1,0 +1,1 @@
+"""Pipelines on Spark: topics as DataFrames, every record by its own schema."""

@@ -1,0 +1,1 @@
+"""Payloads → values, on the JVM or in whole Arrow batches."""

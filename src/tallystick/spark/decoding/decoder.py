@@ -1,0 +1,26 @@
+"""How the payloads of one writer's schema become values of the reader's type."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import Column
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDecoder:
+    """Work of the JVM alone."""
+
+    value: Callable[[Column, Column], Column]
+    """Payload and key → a value of the target type; null where the bytes do not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowDecoder:
+    """Whole Arrow batches in Python workers. Must pickle."""
+
+    values: Callable[[pa.Array, pa.Array], pa.Array]
+    """Payloads and keys → values of the target's Arrow type; null where the bytes do not fit. No payload is null."""
+
+
+Decoder = ColumnDecoder | ArrowDecoder

@@ -1,0 +1,1 @@
+"""Values → payloads, on the JVM or in whole Arrow batches."""

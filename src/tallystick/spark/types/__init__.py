@@ -1,0 +1,1 @@
+"""Schemas → types of Spark."""
