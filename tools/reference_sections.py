@@ -23,6 +23,7 @@ from tallystick.server.dialect import Dialect
 from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.feed import MOST_STREAMS
 from tallystick.server.metrics import Metrics
+from tallystick.server.pipeline_metrics import PipelineMetrics
 from tallystick.server.prepared import PreparedAnswers
 from tools import reference_client
 
@@ -261,6 +262,7 @@ _EVENTS = {
     "subscription.reset": "a subscription was set to another place",
     "subscription.expired": "old messages were left out for a subscription",
     "subscription.changed": "the properties of a subscription changed",
+    "pipeline.forgotten": "what a pipeline had said of itself was deleted",
 }
 
 
@@ -329,6 +331,7 @@ def _metrics() -> str:
     metrics = Metrics()
     metrics.count_prepared(PreparedAnswers())
     metrics.also(BrokerMetrics(list))
+    metrics.also(PipelineMetrics(list))
     text = metrics.text().decode()
     helps = dict(re.findall(r"^# HELP (\w+) (.*)$", text, re.MULTILINE))
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))

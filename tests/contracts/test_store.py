@@ -10,11 +10,22 @@ import pytest
 from tallystick.errors import SchemaIdTaken
 from tallystick.formats import guid, identity
 from tallystick.model.definition import Reference, SchemaDefinition
+from tallystick.model.pipeline import PipelineState, PipelineStatus
 from tallystick.model.schema_type import AVRO, BOOLEAN, SchemaType
 from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import SchemaId, Subject, Version
-from tallystick.registry.ports import ALL, Entry, JournalFilter, Page, SchemaStore, State, Transaction, VersionRow
+from tallystick.registry.ports import (
+    ALL,
+    Entry,
+    JournalFilter,
+    Page,
+    PipelineRow,
+    SchemaStore,
+    State,
+    Transaction,
+    VersionRow,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 A = Subject("public/default", "a")
@@ -250,3 +261,16 @@ def test_changes_at_the_same_time_leave_no_gap_and_take_no_id_twice(store: Schem
     assert sorted(number for number, _ in done) == list(range(1, 61))
     by_name = {(n % 20, id_) for n, (_, id_) in enumerate(done)}
     assert len(by_name) == len({id_ for _, id_ in by_name}) == 20
+
+
+def test_a_pipeline_has_one_status(store: SchemaStore) -> None:
+    def row(name: str, batch: int) -> PipelineRow:
+        status = PipelineStatus(state=PipelineState.RUNNING, batch=batch, details={"é": [1, {}]})
+        return PipelineRow(name, status, "me", NOW)
+
+    for told in [row("b", 1), row("a", 1), row("b", 2), row("B", 9)]:
+        store.change(lambda tx, told=told: tx.pipelines.put(told))  # type: ignore[misc]
+    assert store.read(lambda tx: tx.pipelines.all()) == [row("B", 9), row("a", 1), row("b", 2)]
+    assert store.read(lambda tx: tx.pipelines.get("b")) == row("b", 2)
+    assert store.change(lambda tx: [tx.pipelines.remove("b"), tx.pipelines.remove("b")]) == [True, False]
+    assert store.read(lambda tx: tx.pipelines.get("b")) is None

@@ -16,12 +16,12 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from tallystick.registry.ports import SchemaStore
 from tallystick.registry.service import Registry
-from tallystick.server import audit
+from tallystick.server import audit, pipelines
 from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.openapi import document
 from tests.integration.servers import Served, client, serving
 
-PREFIXES = {"openschema": "", "confluent": "/confluent", "pulsar": "/admin/v2", "audit": "/audit"}
+PREFIXES = {"openschema": "", "confluent": "/confluent", "pulsar": "/admin/v2", "audit": "/audit", "pipelines": "/pipelines"}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -34,7 +34,7 @@ CHECKS = [
 REGISTRY = Registry(cast(SchemaStore, None))
 DOCUMENTS = {
     dialect.name: document(dialect, PREFIXES[dialect.name])
-    for dialect in (module.dialect(REGISTRY) for module in (openschema, confluent, pulsar_admin, audit))
+    for dialect in (module.dialect(REGISTRY) for module in (openschema, confluent, pulsar_admin, audit, pipelines))
 }
 
 
@@ -80,6 +80,12 @@ def test_pulsar_admin_answers_as_documented(case: schemathesis.Case[Any], served
 @settings(max_examples=40, derandomize=True)
 def test_the_audit_log_answers_as_documented(case: schemathesis.Case[Any], served: Served) -> None:
     require_documented(case, served, "audit")
+
+
+@described("pipelines").parametrize()
+@settings(max_examples=40, derandomize=True)
+def test_pipelines_report_as_documented(case: schemathesis.Case[Any], served: Served) -> None:
+    require_documented(case, served, "pipelines")
 
 
 @described("confluent").exclude(path_regex="^/contexts/").parametrize()

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from tallystick.model.definition import SchemaDefinition
+from tallystick.model.pipeline import PipelineStatus
 from tallystick.model.schema_type import SchemaType
 from tallystick.model.settings import Settings
 from tallystick.model.subject import SchemaId, Subject, Version
@@ -92,6 +93,16 @@ class JournalFilter:
     since: datetime | None = None
     before: int | None = None
     """Only lines with a smaller id: where the page before ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRow:
+    """What a pipeline last said of itself, who said it, and when."""
+
+    name: str
+    status: PipelineStatus
+    principal: str
+    updated_at: datetime
 
 
 class Subjects(Protocol):
@@ -190,6 +201,19 @@ class Journal(Protocol):
     def last(self) -> int: ...
 
 
+class Pipelines(Protocol):
+    def put(self, row: PipelineRow) -> None:
+        """In the place of what the pipeline said before."""
+
+    def get(self, name: str) -> PipelineRow | None: ...
+
+    def all(self) -> Sequence[PipelineRow]:
+        """By name."""
+
+    def remove(self, name: str) -> bool:
+        """Whether it was there."""
+
+
 class Transaction(Protocol):
     @property
     def subjects(self) -> Subjects: ...
@@ -202,6 +226,9 @@ class Transaction(Protocol):
 
     @property
     def journal(self) -> Journal: ...
+
+    @property
+    def pipelines(self) -> Pipelines: ...
 
 
 class SchemaStore(Protocol):

@@ -10,7 +10,6 @@ from tallystick.rest import bodies
 from tallystick.rest.connection import Connection
 
 _PAGE = 200
-_DIALECTS = ("/confluent", "/admin/v2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +45,9 @@ def entries(
 
 def _page(connection: Connection, query: dict[str, Any]) -> dict[str, Any]:
     try:
-        return bodies.an_object(_root(connection).get("/audit", query))
+        return bodies.an_object(connection.server().get("/audit", query))
     except NotFound as e:
         raise Unsupported("this registry has no audit log that can be asked for") from e
-
-
-def _root(connection: Connection) -> Connection:
-    """The log is the server's, whichever of its dialects the URL names."""
-    below = next((prefix for prefix in _DIALECTS if connection.url.endswith(prefix)), "")
-    return connection.at(connection.url.removesuffix(below))
 
 
 def _entry(body: dict[str, Any]) -> AuditEntry:

@@ -8,16 +8,18 @@ from uuid import UUID
 
 from tallystick.errors import InvalidArgument
 from tallystick.model.definition import Reference, References, SchemaDefinition
+from tallystick.model.pipeline import PipelineStatus
 from tallystick.model.settings import Mode, Settings
 from tallystick.model.strategy import Strategy
 from tallystick.model.subject import DEFAULT_NAMESPACE, SchemaId, Subject, Version, subject_of
-from tallystick.rest import audit
+from tallystick.rest import audit, pipelines
 from tallystick.rest.audit import AuditEntry
 from tallystick.rest.cache import Cache
 from tallystick.rest.connection import Connection, Retries
 from tallystick.rest.credentials import Credentials, split_url
 from tallystick.rest.detection import DIALECTS, detect
 from tallystick.rest.dialect import Compatibility, Config, RegistryDialect
+from tallystick.rest.pipelines import ReportedPipeline
 from tallystick.serde.ports import RegisteredSchema
 
 
@@ -149,6 +151,22 @@ class RegistryClient:
     ) -> Iterator[AuditEntry]:
         """Every change, the newest first; our own servers tell it to those who may administer them."""
         return audit.entries(self._connection, subject, principal, kind, since)
+
+    def report(self, pipeline: str, status: PipelineStatus) -> None:
+        """What a pipeline says of itself, in the place of what it said before; our own servers keep it."""
+        pipelines.report(self._connection, pipeline, status)
+
+    def pipelines(self) -> list[ReportedPipeline]:
+        """What every pipeline last said, by name."""
+        return pipelines.every(self._connection)
+
+    def pipeline(self, pipeline: str) -> ReportedPipeline:
+        """What a pipeline last said. Raises `NotFound` where it has not said anything."""
+        return pipelines.status(self._connection, pipeline)
+
+    def forget_pipeline(self, pipeline: str) -> None:
+        """For one that will not come back."""
+        pipelines.forget(self._connection, pipeline)
 
     def referenced(self, definition: SchemaDefinition, namespace: str = DEFAULT_NAMESPACE) -> References:
         """Everything that a definition refers to, directly or through others."""

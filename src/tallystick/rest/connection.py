@@ -16,6 +16,7 @@ from tallystick.rest.problems import error_of
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _LATER = {429, 500, 502, 503, 504}
 _LONGEST_PAUSE_S = 10.0
+_DIALECTS = ("/confluent", "/admin/v2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,11 @@ class Connection:
         other.url, other._named = url, self._named
         other._retries, other._client = self._retries, self._client
         return other
+
+    def server(self) -> "Connection":
+        """For what is the server's own, whichever of its dialects the URL names."""
+        below = next((prefix for prefix in _DIALECTS if self.url.endswith(prefix)), "")
+        return self.at(self.url.removesuffix(below))
 
     def get(self, path: str, query: Mapping[str, Any] | None = None, **asked: Any) -> Any:
         return self.call("GET", path, query, asked=asked)

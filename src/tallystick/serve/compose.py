@@ -9,12 +9,14 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from granian.constants import Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from tallystick.errors import Unavailable
+from tallystick.registry import pipelines
 from tallystick.registry.ports import SchemaStore
 from tallystick.registry.service import Registry
 from tallystick.serve.addresses import require_safe, usable
@@ -26,6 +28,7 @@ from tallystick.server.app import App, Authentication, Mount, Nobody
 from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.feed import Feed
 from tallystick.server.metrics import Metrics
+from tallystick.server.pipeline_metrics import PipelineMetrics
 from tallystick.server.prepared import PreparedAnswers
 
 log = logging.getLogger("tallystick.serve")
@@ -54,6 +57,7 @@ class Applications:
         self.registry = Registry(store, observer=self.metrics)
         self.prepared = PreparedAnswers()
         self.metrics.count_prepared(self.prepared)
+        self.metrics.also(PipelineMetrics(partial(pipelines.every, self.registry)))
         self.feed = Feed(self.registry, self.prepared)
         users = security.FileAuthentication(security.load(config.security)) if config.security is not None else None
         authentication: Authentication = users or Nobody()

@@ -1,4 +1,4 @@
-"""What operators need: health, metrics, the events, the audit log, and the OpenAPI documents."""
+"""What operators need: health, metrics, the events, the audit log, the pipelines, and the OpenAPI documents."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,7 +8,7 @@ from tallystick.access import Action, require
 from tallystick.errors import TallystickError
 from tallystick.registry import events
 from tallystick.registry.service import Registry
-from tallystick.server import audit, openapi
+from tallystick.server import audit, openapi, pipelines
 from tallystick.server.app import Mount
 from tallystick.server.dialect import Dialect
 from tallystick.server.feed import MOST_STREAMS, Feed, too_many
@@ -23,12 +23,14 @@ _ANYTHING = Operation("For operators.")
 def mounts(registry: Registry, feed: Feed, metrics: Metrics, documented: Sequence[Mount]) -> list[Mount]:
     """`documented` are the dialects that have an OpenAPI document, where they are mounted."""
     audited = Mount("/audit", audit.dialect(registry))
+    reporting = Mount("/pipelines", pipelines.dialect(registry))
     return [
         Mount("/health", _dialect(("/live", _live), ("/ready", _ready(registry)), is_open=True)),
-        Mount("/openapi", _dialect(("/{name}", _documents([*documented, audited])), is_open=True)),
+        Mount("/openapi", _dialect(("/{name}", _documents([*documented, audited, reporting])), is_open=True)),
         Mount("/metrics", _dialect(("", _metrics(metrics)))),
         Mount("/events", _dialect(("", _events(feed)))),
         audited,
+        reporting,
     ]
 
 

@@ -37,7 +37,26 @@ UPDATE subjects SET {column} = {column} || '/' || CAST(:type AS TEXT) || '/' WHE
 """
 _LISTED = "CREATE INDEX subjects_listed ON subjects (namespace, name, live_types, deleted_types, described)"
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_summarise_types,)
+
+def _keep_pipelines(connection: Connection) -> None:
+    """To 3: pipelines say how far they are."""
+    connection.execute(text(_PIPELINES[connection.dialect.name]))
+
+
+_PIPELINES = {
+    "sqlite": """
+CREATE TABLE pipelines (
+    name VARCHAR NOT NULL, status JSON NOT NULL, principal VARCHAR NOT NULL, updated_at DATETIME NOT NULL,
+    PRIMARY KEY (name))
+""",
+    "postgresql": """
+CREATE TABLE pipelines (
+    name VARCHAR COLLATE "C" NOT NULL, status JSON NOT NULL, principal VARCHAR NOT NULL,
+    updated_at TIMESTAMP WITH TIME ZONE NOT NULL, PRIMARY KEY (name))
+""",
+}
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_summarise_types, _keep_pipelines)
 NEWEST = 1 + len(MIGRATIONS)
 
 

@@ -130,3 +130,13 @@ journal = Table(
     Column("address", String),
     Column("at", DateTime(timezone=True), nullable=False),
 )
+
+pipelines = Table(
+    "pipelines",
+    metadata,
+    Column("name", _Name, primary_key=True),
+    Column("status", JSON, nullable=False),
+    Column("principal", String, nullable=False),
+    Column("updated_at", DateTime(timezone=True), nullable=False),
+    comment="What each pipeline last said of itself.",
+)

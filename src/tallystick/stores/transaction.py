@@ -3,6 +3,7 @@
 from sqlalchemy import Connection
 
 from tallystick.stores.journal import SqlJournal
+from tallystick.stores.pipelines import SqlPipelines
 from tallystick.stores.schemas import SqlSchemas
 from tallystick.stores.settings import SqlSettings
 from tallystick.stores.subjects import SqlSubjects
@@ -14,3 +15,4 @@ class SqlTransaction:
         self.schemas = SqlSchemas(connection)
         self.settings = SqlSettings(connection, is_change=is_change)
         self.journal = SqlJournal(connection)
+        self.pipelines = SqlPipelines(connection)
