@@ -32,6 +32,7 @@ from tallystick.messaging.writers import ClusterWriters, FrameWriters
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.naming import KafkaNaming
 from tallystick.model.schema_type import CLIENT_SIDE
+from tallystick.model.subject import Version
 from tallystick.rest import Credentials, RegistryClient
 from tallystick.serde.auto_consume import AutoConsume
 from tallystick.serde.auto_produce import AutoProduceBytes
@@ -165,9 +166,12 @@ class Client:
         """A consumer without a subscription: it starts where it is told each time."""
         return self.consumer_async(topics, None, schema or AutoConsume(), start=start, **settings).result()
 
-    def schema(self, topic: str) -> SchemaDefinition | None:
-        """The latest schema that the cluster keeps for a topic; None where it keeps none."""
-        return self._engine.run(self._latest(topic)).result()
+    def schema(self, topic: str, version: int | None = None) -> SchemaDefinition | None:
+        """The schema that the cluster keeps for a topic, the latest or a version of it; None where it keeps none.
+
+        Raises `VersionNotFound` for a version that is not there.
+        """
+        return self._engine.run(self._schema(topic, version)).result()
 
     def partitions(self, topic: str) -> int:
         """0 for a topic without any."""
@@ -296,8 +300,11 @@ class Client:
         is_silent = schema.definition.type in WITHOUT_SCHEMA or schema.definition.type in CLIENT_SIDE
         return None if self._is_framed or is_silent else schema.definition
 
-    async def _latest(self, topic: str) -> SchemaDefinition | None:
-        return await (await self._connected()).latest_schema(topic)
+    async def _schema(self, topic: str, version: int | None) -> SchemaDefinition | None:
+        transport = await self._connected()
+        if version is None:
+            return await transport.latest_schema(topic)
+        return await transport.schema(topic, Version(version))
 
     async def _partitions(self, topic: str) -> int:
         return await (await self._connected()).partitions(topic)

@@ -161,6 +161,12 @@ class Transport(Protocol):
     async def latest_schema(self, topic: str) -> SchemaDefinition | None:
         """The latest schema of the topic's own subject; None where there is none, or the cluster keeps none."""
 
+    async def schema(self, topic: str, version: Version) -> SchemaDefinition | None:
+        """The schema of a version of the topic's own subject; None where the cluster keeps none.
+
+        Raises `NotFound` for a version that is not there.
+        """
+
     async def partitions(self, topic: str) -> int:
         """0 for a topic without any."""
 

@@ -1,6 +1,6 @@
 """How the payloads of one writer's schema become values of the reader's type."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -13,6 +13,10 @@ class ColumnDecoder:
 
     value: Callable[[Column, Column], Column]
     """Payload and key → a value of the target type; null where the bytes do not fit."""
+    key: Hashable = None
+    """Decoders with the same key do the same, so that one of them serves all their schemas; None: with nobody."""
+    wrong: Callable[[Column], Column | None] | None = None
+    """Value → whether it does not fit after all, though it could be read."""
 
 
 @dataclass(frozen=True, slots=True)

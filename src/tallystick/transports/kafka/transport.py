@@ -11,6 +11,7 @@ from tallystick.errors import Closed
 from tallystick.messaging.ports import Deliver
 from tallystick.messaging.settings import ConsumerSettings, ProducerSettings
 from tallystick.model.definition import SchemaDefinition
+from tallystick.model.subject import Version
 from tallystick.transports.kafka.admin import Admin
 from tallystick.transports.kafka.claims import Claims
 from tallystick.transports.kafka.clients import Watch, made, reached_partitions
@@ -82,6 +83,9 @@ class KafkaTransport:
         return inlet
 
     async def latest_schema(self, topic: str) -> SchemaDefinition | None:
+        return None
+
+    async def schema(self, topic: str, version: Version) -> SchemaDefinition | None:
         return None
 
     async def partitions(self, topic: str) -> int:

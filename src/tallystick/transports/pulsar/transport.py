@@ -6,6 +6,7 @@ from tallystick.errors import Closed, InvalidArgument
 from tallystick.messaging.ports import Deliver, Inlet, Outlet
 from tallystick.messaging.settings import ConsumerSettings, ProducerSettings
 from tallystick.model.definition import SchemaDefinition
+from tallystick.model.subject import Version
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.inlet import PulsarInlet
 from tallystick.transports.pulsar.lookup import Lookup
@@ -81,6 +82,9 @@ class PulsarTransport:
     async def latest_schema(self, topic: str) -> SchemaDefinition | None:
         latest = await self._cluster.lookup.latest(topic_name(topic))
         return None if latest is None else latest[1]
+
+    async def schema(self, topic: str, version: Version) -> SchemaDefinition | None:
+        return await self._cluster.lookup.schema(topic_name(topic), version)
 
     async def partitions(self, topic: str) -> int:
         return await self._cluster.lookup.partitions(topic_name(topic))

@@ -1,0 +1,265 @@
+"""decode: frames → frames with their values, each read by the schema that it was written with.
+
+The driver looks which schemas a batch has, and plans one CASE over them. What does not fit is a row with a finding.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import DataType, StructField, StructType
+
+from tallystick.errors import IncompatibleSchema, Unsupported
+from tallystick.finding import Finding, Place
+from tallystick.serde.records import described
+from tallystick.spark.cluster import Cluster
+from tallystick.spark.columns import (
+    FINDING,
+    FINDING_TYPE,
+    KEY,
+    PAYLOAD,
+    SCHEMA_ID,
+    SCHEMA_MARK,
+    SCHEMA_VERSION,
+    TOPIC,
+    VALUE,
+)
+from tallystick.spark.decoding import formats
+from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
+from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, Told, Writer, shown
+
+DOES_NOT_FIT = "RECORD_DOES_NOT_FIT"
+CANNOT_READ = "RECORD_SCHEMA_CANNOT_BE_READ"
+
+_WRITER, _READ = "_tally_writer", "_tally_read"
+_MOST_BRANCHES = 24
+"""Of one projection: the JVM leaves methods over 8,000 bytes uncompiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What is done with the records of one writer."""
+
+    writer: Writer
+    decoder: Decoder | None
+    finding: Finding
+    """Of each of its records that does not fit; of all of them where there is no decoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How one batch is decoded."""
+
+    reader: Known
+    target: DataType
+    branches: tuple[Branch, ...]
+
+
+def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LATEST) -> DataFrame:
+    """The frames with `value`, of the reader's type, and `finding`: one of them is null, both for tombstones.
+
+    `reader` is "latest", a version of the topic's subject, or a schema. `schema_version` is filled in where the subject
+    knows the record's schema. Raises `Unsupported` for a stream, whose schemas are not known when it starts: see
+    `for_each_decoded_batch`.
+    """
+    if frames.isStreaming:
+        raise Unsupported(
+            "decode looks at the schemas of the records, and a stream's plan is fixed before the first one comes; "
+            "give the stream to for_each_decoded_batch, which decodes batch by batch"
+        )
+    if isinstance(cluster, Schemas):
+        return apply(frames, plan(frames, cluster, reader))
+    with Schemas(cluster) as schemas:
+        return apply(frames, plan(frames, schemas, reader))
+
+
+def told_by(frames: DataFrame) -> list[Told]:
+    """What the records of a batch tell of their schemas, each once; tombstones tell nothing. Runs a job."""
+    columns = [TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK]
+    found = frames.where(F.col(PAYLOAD).isNotNull()).select(*columns).distinct().collect()
+    return sorted((Told(row[0], row[1], row[2], None if row[3] is None else bytes(row[3])) for row in found), key=repr)
+
+
+def plan(frames: DataFrame, schemas: Schemas, reader: Reader, told: Sequence[Told] | None = None) -> Plan:
+    """Runs a job where it is not told what the records tell. Raises `Unavailable` where nobody can be asked."""
+    found = told_by(frames) if told is None else told
+    topics = sorted({one.topic for one in found}) or [row[0] for row in frames.select(TOPIC).limit(1).collect()]
+    known = schemas.reader(topics, reader)
+    target = formats.type_of(frames, known)
+    return Plan(known, target, tuple(_branch(schemas.writer(one), known, target) for one in found))
+
+
+def apply(frames: DataFrame, planned: Plan) -> DataFrame:
+    """Runs nothing: the answer is a plan of Spark's."""
+    numbered = frames.withColumn(_WRITER, _number(planned.branches))
+    on_jvm = _with_columns(numbered, planned)
+    in_python = [i for i, branch in enumerate(planned.branches) if isinstance(branch.decoder, ArrowDecoder)]
+    if not in_python:
+        return on_jvm
+    is_python = F.col(_WRITER).isin(in_python)
+    if len(in_python) == len(planned.branches):
+        return _with_batches(numbered, planned)
+    rest = _with_columns(numbered.where(F.coalesce(~is_python, F.lit(True))), planned)
+    return rest.unionByName(_with_batches(numbered.where(is_python), planned))
+
+
+def _branch(writer: Writer, reader: Known, target: DataType) -> Branch:
+    if writer.finding is not None or writer.schema is None:
+        assert writer.finding is not None
+        return Branch(writer, None, writer.finding)
+    try:
+        decoder = formats.decoder(writer.schema, reader, target, is_framed=writer.is_framed)
+    except (IncompatibleSchema, Unsupported) as e:
+        return Branch(writer, None, _cannot(writer, reader, e))
+    return Branch(writer, decoder, _does_not_fit(writer, reader))
+
+
+def _number(branches: Sequence[Branch]) -> Column:
+    """Which branch a record takes; null for tombstones, and for what was not there when the batch was looked at."""
+    column = F.lit(None).cast("int")
+    for i, branch in reversed(list(enumerate(branches))):
+        column = F.when(_is_of(branch.writer.told, len({b.writer.told.topic for b in branches}) > 1), i).otherwise(
+            column
+        )
+    return F.when(F.col(PAYLOAD).isNull(), F.lit(None)).otherwise(column)
+
+
+def _is_of(told: Told, has_topics: bool) -> Column:
+    parts = {SCHEMA_ID: told.schema_id, SCHEMA_VERSION: told.schema_version, SCHEMA_MARK: told.schema_mark}
+    wanted = [F.col(name) == F.lit(part) if part is not None else F.col(name).isNull() for name, part in parts.items()]
+    if has_topics:
+        wanted.append(F.col(TOPIC) == told.topic)
+    condition = wanted[0]
+    for one in wanted[1:]:
+        condition = condition & one
+    return condition
+
+
+def _with_columns(frames: DataFrame, planned: Plan) -> DataFrame:
+    """What the JVM does alone: read once, then look whether it was read."""
+    groups: dict[Hashable, tuple[ColumnDecoder, list[int]]] = {}
+    for i, branch in enumerate(planned.branches):
+        if isinstance(branch.decoder, ColumnDecoder):
+            key = i if branch.decoder.key is None else branch.decoder.key
+            groups.setdefault(key, (branch.decoder, []))[1].append(i)
+    read = frames.withColumn(_READ, F.lit(None).cast(planned.target))
+    found = list(groups.values())
+    for start in range(0, len(found), _MOST_BRANCHES):
+        some = found[start : start + _MOST_BRANCHES]
+        read = read.withColumn(_READ, _once(_case(some, planned.target)))
+    # What reads one type is wrong about the same things, whichever schema it reads.
+    checks = [decoder.wrong(F.col(_READ)) for decoder, _ in groups.values() if decoder.wrong is not None][:1]
+    is_good = F.col(_READ).isNotNull()
+    if checks and checks[0] is not None:
+        is_good = is_good & ~F.coalesce(checks[0], F.lit(False))
+    return _finished(read, planned, F.col(PAYLOAD).isNull() | is_good)
+
+
+def _case(groups: Sequence[tuple[ColumnDecoder, list[int]]], target: DataType) -> Column:
+    column = F.col(_READ)
+    for decoder, numbers in groups:
+        column = F.when(F.col(_WRITER).isin(numbers), decoder.value(F.col(PAYLOAD), F.col(KEY)).cast(target)).otherwise(
+            column
+        )
+    return column
+
+
+def _once(column: Column) -> Column:
+    """Kept from being worked out again wherever it is used: Spark copies into filters what always gives the same."""
+    return F.when(F.spark_partition_id() >= 0, column)
+
+
+def _finished(read: DataFrame, planned: Plan, is_good: Column) -> DataFrame:
+    kept = [name for name in read.columns if name not in (_WRITER, _READ)]
+    checked = read.withColumn("_tally_good", _once(is_good))
+    good = F.col("_tally_good")
+    columns = [_version(planned) if name == SCHEMA_VERSION else F.col(name) for name in kept]
+    value = F.when(good, F.col(_READ)).alias(VALUE)
+    return checked.select(*columns, value, F.when(~good, _finding(planned)).cast(FINDING_TYPE).alias(FINDING))
+
+
+def _version(planned: Plan) -> Column:
+    """The column, filled in for records that tell an id."""
+    column = F.col(SCHEMA_VERSION)
+    for i, branch in enumerate(planned.branches):
+        told, version = branch.writer.told.schema_version, branch.writer.version
+        if told is None and version is not None:
+            column = F.when(F.col(_WRITER) == i, F.lit(version)).otherwise(column)
+    return column.cast("long").alias(SCHEMA_VERSION)
+
+
+def _finding(planned: Plan) -> Column:
+    column = _literal(_NOT_SEEN)
+    for i, branch in enumerate(planned.branches):
+        column = F.when(F.col(_WRITER) == i, _literal(branch.finding)).otherwise(column)
+    return column
+
+
+def _literal(finding: Finding) -> Column:
+    place = finding.new
+    texts = {"rule": finding.rule, "message": finding.message, "fix": finding.fix, "path": place and place.path}
+    return F.struct(*(F.lit(text).cast("string").alias(name) for name, text in texts.items()))
+
+
+def _with_batches(frames: DataFrame, planned: Plan) -> DataFrame:
+    """What Python workers read, a whole batch of one writer at a time."""
+    decoders = {i: b.decoder for i, b in enumerate(planned.branches) if isinstance(b.decoder, ArrowDecoder)}
+    out = StructType([*frames.schema.fields, StructField(_READ, planned.target)])
+    value_type = to_arrow_type(planned.target)
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield _read(batch, decoders, value_type)
+
+    return _finished(frames.mapInArrow(read, out), planned, F.col(PAYLOAD).isNull() | F.col(_READ).isNotNull())
+
+
+def _read(batch: pa.RecordBatch, decoders: dict[int, ArrowDecoder], value_type: pa.DataType) -> pa.RecordBatch:
+    numbers = batch.column(_WRITER)
+    parts, places = [], []
+    for number in pc.unique(numbers).to_pylist():
+        if number not in decoders:
+            continue
+        chosen = pc.indices_nonzero(pc.fill_null(pc.equal(numbers, number), False))
+        payloads, keys = (batch.column(name).take(chosen) for name in (PAYLOAD, KEY))
+        parts.append(decoders[number].values(payloads, keys))
+        places.append(chosen)
+    missing = len(batch) - sum(map(len, places))
+    if missing:
+        parts.append(pa.nulls(missing, value_type))
+        taken = pc.is_in(pa.array(range(len(batch)), pa.uint64()), pa.chunked_array(places, pa.uint64()))
+        places.append(pc.indices_nonzero(pc.invert(taken)))
+    order = pc.sort_indices(pa.concat_arrays([place.cast(pa.uint64()) for place in places]))
+    values = pa.chunked_array([part.cast(value_type) for part in parts], value_type).combine_chunks().take(order)
+    return pa.RecordBatch.from_arrays([*batch.columns, values], [*batch.schema.names, _READ])
+
+
+def _does_not_fit(writer: Writer, reader: Known) -> Finding:
+    assert writer.schema is not None
+    message = (
+        f"the payload does not fit {shown(writer.told)} ({described(writer.schema.definition)}), by which topic "
+        f"{writer.told.topic} says it was written: it is cut off, goes on after its end, or has values of other types"
+    )
+    fix = "find out which producer wrote it, and send the record again with the schema that it has"
+    return Finding(rule=DOES_NOT_FIT, message=message, fix=fix, new=Place(""))
+
+
+def _cannot(writer: Writer, reader: Known, error: IncompatibleSchema | Unsupported) -> Finding:
+    assert writer.schema is not None
+    found = error.findings if isinstance(error, IncompatibleSchema) else ()
+    if found:
+        return found[0]
+    message = f"records of {shown(writer.told)} cannot be read as {described(reader.definition)}: {error.message}"
+    return Finding(rule=CANNOT_READ, message=message, fix="read them by another schema", new=Place(""))
+
+
+_NOT_SEEN = Finding(
+    rule=DOES_NOT_FIT,
+    message="the record came after the schemas of its batch were looked up",
+    fix="read the topic again; give the frames an end, so that all stages see the same records",
+    new=Place(""),
+)
