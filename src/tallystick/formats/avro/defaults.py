@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from tallystick.formats.avro import logical
 from tallystick.formats.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, describe
 
 _INT = range(-(2**31), 2**31)
@@ -33,7 +34,7 @@ class Defaults:
         return f"it stands for more than {MAX_SIZE} values" if size > MAX_SIZE else None
 
     def value(self, type_: AvroType, default: Any) -> Any:
-        """The value that a default stands for: bytes as bytes, records with their own defaults filled in."""
+        """The value that a default stands for, as readers give it: records have their own defaults filled in."""
         match type_:
             case Union(branches=branches):
                 return self.value(next(b for b in branches if self.problem(b, default) is None), default)
@@ -46,9 +47,11 @@ class Defaults:
                     f.name: self.value(f.type, default[f.name] if f.name in default else self._of(f)) for f in fields
                 }
             case Fixed() | Primitive(kind="bytes"):
-                return default.encode("latin-1")
+                return logical.converted(type_, default.encode("latin-1"))
             case Primitive(kind="float" | "double"):
                 return float(default)
+            case Primitive():
+                return logical.converted(type_, default)
         return default
 
     def value_of(self, field: Field) -> Any:

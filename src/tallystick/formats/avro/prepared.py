@@ -5,6 +5,7 @@ from typing import Any
 
 import fastavro
 
+from tallystick.formats.avro import logical
 from tallystick.formats.avro.defaults import Defaults
 from tallystick.formats.avro.names import qualified
 from tallystick.formats.avro.types import (
@@ -23,9 +24,6 @@ from tallystick.formats.avro.types import (
 
 WHOLE = "value"
 """The field that holds the value."""
-
-_NO_ROUNDING = 10**17
-"""The precision that `fastavro` is told, as it rounds what is longer. Values are checked before they are written."""
 
 
 @lru_cache(maxsize=4096)
@@ -55,7 +53,7 @@ def as_json(type_: AvroType, written: dict[str, AvroType]) -> Any:
         written[type_.name] = type_
     match type_:
         case Primitive(kind=kind):
-            return kind if type_.logical is None else {"type": kind, **_logical(type_)}
+            return kind if type_.logical is None else {"type": kind, **logical.attributes(type_)}
         case Array(items=items):
             return {"type": "array", "items": as_json(items, written)}
         case Map(values=values):
@@ -63,7 +61,7 @@ def as_json(type_: AvroType, written: dict[str, AvroType]) -> Any:
         case Union(branches=branches):
             return [as_json(branch, written) for branch in branches]
         case Fixed(size=size):
-            return {"type": "fixed", **_heading(type_), "size": size, **_logical(type_)}
+            return {"type": "fixed", **_heading(type_), "size": size, **logical.attributes(type_)}
         case Enum(symbols=symbols):
             # `fastavro` refuses symbols that Pulsar's brokers take; it gets the true ones once it has parsed these.
             return {"type": "enum", **_heading(type_), "symbols": [f"_{number}" for number in range(len(symbols))]}
@@ -81,13 +79,3 @@ def _heading(type_: Named) -> dict[str, Any]:
 
 def _field(field: Field, written: dict[str, AvroType]) -> dict[str, Any]:
     return {"name": field.name, "type": as_json(field.type, written), "aliases": list(field.aliases)}
-
-
-def _logical(type_: Primitive | Fixed) -> dict[str, Any]:
-    if type_.logical is None:
-        return {}
-    attributes = {"logicalType": type_.logical.name}
-    if type_.logical.precision is None:
-        return attributes
-    precision = type_.logical.precision if isinstance(type_, Fixed) else _NO_ROUNDING
-    return {**attributes, "precision": precision, "scale": type_.logical.scale}

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from tallystick.errors import InvalidRecord
+from tallystick.formats.avro import general
 from tallystick.formats.avro.codec import decode, encode
 from tests.unit.formats.avro.schemas import array, enum, fixed, logical, record, schema
 from tests.unit.formats.avro.test_parse import doubling
@@ -272,3 +273,25 @@ def test_a_missing_field_is_written_as_the_default_of_a_logical_type_in_a_union(
     amount = fixed("Amount", 4, logicalType="decimal", precision=8, scale=3)
     parsed = schema(record("R", ("amount", [amount, "boolean"], "\x00\x00\x04\xd2")))
     assert decode(parsed, encode(parsed, {})) == {"amount": Decimal("1.234")}
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "value"),
+    [
+        ({"type": "int", "logicalType": "date"}, 19_000, date(2022, 1, 8)),
+        ({"type": "int", "logicalType": "time-millis"}, 1_500, time(0, 0, 1, 500_000)),
+        ({"type": "long", "logicalType": "timestamp-millis"}, 1_500, datetime(1970, 1, 1, 0, 0, 1, 500_000, UTC)),
+        ({"type": "long", "logicalType": "local-timestamp-micros"}, 7, datetime(1970, 1, 1, 0, 0, 0, 7)),
+        ({"type": "string", "logicalType": "uuid"}, str(UUID(int=5)), UUID(int=5)),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}, "\x04\xd2", Decimal("12.34")),
+        (fixed("F", 4, logicalType="decimal", precision=8, scale=3), "\x00\x00\x04\xd2", Decimal("1.234")),
+        (["null", {"type": "int", "logicalType": "date"}], 1, date(1970, 1, 2)),
+        (array({"type": "int", "logicalType": "date"}), [0], [date(1970, 1, 1)]),
+        ({"type": "string", "logicalType": "uuid"}, "none", "none"),
+    ],
+    ids=str,
+)
+def test_defaults_of_logical_types_are_read_like_values_of_them(type_: Any, default: Any, value: Any) -> None:
+    writer, reader = schema(record("R", ("a", "int"))), schema(record("R", ("a", "int"), ("b", type_, default)))
+    assert decode(writer, b"\x02", reader) == {"a": 1, "b": value}
+    assert general.reader_of(writer.root, reader.root)(b"\x02") == {"a": 1, "b": value}
