@@ -1,5 +1,6 @@
 """A Spark session with the connectors that topics and tables need."""
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 
@@ -11,6 +12,12 @@ _EXTENSIONS = {
     Connector.DELTA: "io.delta.sql.DeltaSparkSessionExtension",
     Connector.ICEBERG: "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 }
+
+_AVRO_LIMITS = " ".join(
+    f"-Dorg.apache.avro.limits.{what}.maxLength={most}"
+    for what, most in {"string": 2**26, "bytes": 2**26, "collectionItems": 2**24}.items()
+)
+"""Avro's library makes room for what a payload claims before it looks: five broken bytes would take all memory."""
 
 
 def session(
@@ -29,6 +36,8 @@ def session(
         builder = builder.master(master)
     for key, value in (session_settings(connectors) | dict(settings or {})).items():
         builder = builder.config(key, value)
+    # Workers run the interpreter that runs the driver, which has this package; only spark-submit reads the setting.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return builder.getOrCreate()
 
 
@@ -37,10 +46,11 @@ def session_settings(connectors: Iterable[Connector | str] = (Connector.AVRO,)) 
     chosen = [Connector(connector) for connector in connectors]
     told = {
         "spark.jars": ",".join(map(str, jars_of(chosen))),
-        # Workers run the interpreter that runs the driver, which has this package.
         "spark.pyspark.python": sys.executable,
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
+        "spark.driver.extraJavaOptions": _AVRO_LIMITS,
+        "spark.executor.extraJavaOptions": _AVRO_LIMITS,
     }
     extensions = [_EXTENSIONS[connector] for connector in chosen if connector in _EXTENSIONS]
     if extensions:

@@ -28,6 +28,7 @@ ANSWERS: Final = frozenset(
         BaseCommand.SUCCESS,
         BaseCommand.PRODUCER_SUCCESS,
         BaseCommand.GET_LAST_MESSAGE_ID_RESPONSE,
+        BaseCommand.GET_TOPICS_OF_NAMESPACE_RESPONSE,
         *_ERROR_FIELDS,
     }
 )

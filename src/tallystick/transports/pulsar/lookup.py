@@ -42,12 +42,17 @@ class Lookup:
             is_authoritative = answer.authoritative
         raise Unavailable(f"topic {topic}: its brokers have pointed at each other {_MOST_REDIRECTS} times")
 
-    async def partitions(self, topic: TopicName) -> int:
-        """0 for a topic without any, and for a partition."""
+    async def partitions(self, topic: TopicName, *, may_create: bool = True) -> int:
+        """0 for a topic without any, and for a partition. Raises `NotFound` for one that is not there and not made."""
         if topic.partition >= 0:
             return 0
-        answer = await self._patiently(pb.CommandPartitionedTopicMetadata(topic=str(topic)), topic)
-        return int(answer.partitions)
+        asked = pb.CommandPartitionedTopicMetadata(topic=str(topic), metadata_auto_creation_enabled=may_create)
+        return int((await self._patiently(asked, topic)).partitions)
+
+    async def topics(self, namespace: str) -> list[str]:
+        """The whole names of a namespace's topics; of those with partitions, of each partition."""
+        asked = pb.CommandGetTopicsOfNamespace(namespace=namespace, mode=pb.CommandGetTopicsOfNamespace.PERSISTENT)
+        return sorted((await self._patiently(asked, namespace)).topics)
 
     async def schema(self, topic: TopicName, version: Version) -> SchemaDefinition | None:
         """The schema of a version; None where that is bytes. It never changes, so it is asked for once."""
@@ -71,14 +76,14 @@ class Lookup:
         definition = definition_of(answer.schema)
         return None if definition is None else (version_of(answer.schema_version), definition)
 
-    async def _patiently(self, content: Any, topic: TopicName) -> Any:
+    async def _patiently(self, content: Any, topic: TopicName | str) -> Any:
         settings = self._pool.settings
         return await patiently(lambda: self._ask(content, topic), settings.url, settings.operation_timeout_s)
 
-    async def _ask(self, content: Any, topic: TopicName) -> Any:
+    async def _ask(self, content: Any, topic: TopicName | str) -> Any:
         return await self._ask_at(Target(self._pool.service), content, topic)
 
-    async def _ask_at(self, target: Target, content: Any, topic: TopicName) -> Any:
+    async def _ask_at(self, target: Target, content: Any, topic: TopicName | str) -> Any:
         try:
             connection = await self._pool.get(target)
         except TallystickError as e:

@@ -233,10 +233,14 @@ class PartitionInlet:
         probe = PartitionInlet(self.topic, self._cluster, settings, EARLIEST, 1, None, lambda *_: None)
         await probe._attachment.open()
         try:
-            beginning = await probe._standing(await probe._attachment.there())
-            return beginning == await self._standing(await self._attachment.there())
+            beginning = await probe.standing()
+            return beginning == await self.standing()
         finally:
             await probe.close()
+
+    async def standing(self) -> tuple[int, int]:
+        """The last entry before those that come, or have to be acknowledged."""
+        return await self._standing(await self._attachment.there())
 
     async def last_position(self) -> PulsarPosition | None:
         answer = await self._ask(pb.CommandGetLastMessageId(consumer_id=self._id))

@@ -1,0 +1,78 @@
+"""The Spark data source `tally`: topics of the embedded broker and of any Pulsar."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+)
+from pyspark.sql.types import StructType
+
+from tallystick.errors import InvalidArgument
+from tallystick.rest.credentials import Credentials
+from tallystick.spark.columns import FRAMES
+from tallystick.spark.source.options import read_options
+from tallystick.spark.source.readers import BatchReader, StreamReader
+
+NAME = "tally"
+
+
+class TallyDataSource(DataSource):
+    """Reads and writes the columns of FRAMES. `options.py` has its options.
+
+    It is made in processes that have no session. So that secrets are in no plan and no checkpoint, they travel with
+    the class: `register` makes one that knows the credentials of the session's clusters by their URLs.
+    """
+
+    accounts: ClassVar[Mapping[str, Credentials]] = {}
+
+    @classmethod
+    def name(cls) -> str:
+        return NAME
+
+    def schema(self) -> StructType:
+        return FRAMES
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        _require_frames(schema)
+        options = read_options(self.options)
+        return BatchReader(options, self.accounts.get(options.url))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        _require_frames(schema)
+        options = read_options(self.options)
+        return StreamReader(options, self.accounts.get(options.url))
+
+
+def _require_frames(schema: StructType) -> None:
+    if schema.fieldNames() != FRAMES.fieldNames():
+        raise InvalidArgument("schema", "the source tally has columns of its own; leave out .schema(…)")
+
+
+_known: dict[str, Credentials] = {}
+"""Of this process, by the URLs of their clusters."""
+_REGISTERED = "spark.tallystick.source"
+"""How often the credentials had changed when the source was registered. A copy of a session has both."""
+_changes = 0
+
+
+def register(spark: SparkSession, *known: tuple[str, Credentials | None]) -> None:
+    """Makes `format("tally")` known to a session, with the credentials of clusters by their URLs.
+
+    A query that was planned before keeps what was known then.
+    """
+    global _changes
+    told = {url: credentials for url, credentials in known if credentials is not None}
+    if not told.items() <= _known.items():
+        _known.update(told)
+        _changes += 1
+    if spark.conf.get(_REGISTERED, None) == str(_changes):
+        return
+    # A class that is made here is pickled whole, with what it knows; one of a module would be pickled by its name.
+    spark.dataSource.register(
+        type(TallyDataSource.__name__, (TallyDataSource,), {"accounts": dict(_known), "__module__": "__main__"})
+    )
+    spark.conf.set(_REGISTERED, str(_changes))
