@@ -14,7 +14,9 @@ from tests.e2e.topics import ORDERS, Call, Folder, unused, values
 from tests.servers import RunningRegistry
 
 _LIMIT_S = 60
-_TALLY = "from tallystick.cli.main import main; main()"
+# A shell that runs the tests in the background lets them ignore interrupts; a user's does not.
+_INTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+_TALLY = f"{_INTERRUPTED}; from tallystick.cli.main import main; main()"
 
 
 @contextmanager
