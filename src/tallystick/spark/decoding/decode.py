@@ -5,6 +5,8 @@ The driver looks which schemas a batch has, and plans one CASE over them. What d
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,7 +37,8 @@ from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, To
 DOES_NOT_FIT = "RECORD_DOES_NOT_FIT"
 CANNOT_READ = "RECORD_SCHEMA_CANNOT_BE_READ"
 
-_WRITER, _READ = "_tally_writer", "_tally_read"
+_TELLING = (TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK)
+_WRITER, _READ, _GOOD = "_tally_writer", "_tally_read", "_tally_good"
 _MOST_BRANCHES = 24
 """Of one projection: the JVM leaves methods over 8,000 bytes uncompiled."""
 
@@ -58,6 +61,15 @@ class Plan:
     target: DataType
     branches: tuple[Branch, ...]
 
+    def is_one_of(self, branches: Sequence[Branch]) -> Column:
+        """Whether a record is of one of these writers. Only what differs between the writers is compared."""
+        told = [branch.writer.told for branch in self.branches]
+        differing = [name for name in _TELLING if len({getattr(one, name) for one in told}) > 1]
+        chosen = [branch.writer.told for branch in branches]
+        if len(differing) == 1 and all(getattr(one, differing[0]) is not None for one in chosen):
+            return F.col(differing[0]).isin([getattr(one, differing[0]) for one in chosen])
+        return reduce(or_, (_is_of(one, differing) for one in chosen))
+
 
 def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LATEST) -> DataFrame:
     """The frames with `value`, of the reader's type, and `finding`: one of them is null, both for tombstones.
@@ -78,16 +90,15 @@ def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LA
 
 
 def told_by(frames: DataFrame) -> list[Told]:
-    """What the records of a batch tell of their schemas, each once; tombstones tell nothing. Runs a job."""
-    columns = [TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK]
-    found = frames.where(F.col(PAYLOAD).isNotNull()).select(*columns).distinct().collect()
+    """What the records of a batch tell of their schemas, each once; those of tombstones too. Runs a job."""
+    found = frames.select(*_TELLING).distinct().collect()
     return sorted((Told(row[0], row[1], row[2], None if row[3] is None else bytes(row[3])) for row in found), key=repr)
 
 
 def plan(frames: DataFrame, schemas: Schemas, reader: Reader, told: Sequence[Told] | None = None) -> Plan:
     """Runs a job where it is not told what the records tell. Raises `Unavailable` where nobody can be asked."""
     found = told_by(frames) if told is None else told
-    topics = sorted({one.topic for one in found}) or [row[0] for row in frames.select(TOPIC).limit(1).collect()]
+    topics = sorted({one.topic for one in found})
     known = schemas.reader(topics, reader)
     target = formats.type_of(frames, known)
     return Plan(known, target, tuple(_branch(schemas.writer(one), known, target) for one in found))
@@ -95,16 +106,13 @@ def plan(frames: DataFrame, schemas: Schemas, reader: Reader, told: Sequence[Tol
 
 def apply(frames: DataFrame, planned: Plan) -> DataFrame:
     """Runs nothing: the answer is a plan of Spark's."""
-    numbered = frames.withColumn(_WRITER, _number(planned.branches))
-    on_jvm = _with_columns(numbered, planned)
-    in_python = [i for i, branch in enumerate(planned.branches) if isinstance(branch.decoder, ArrowDecoder)]
+    in_python = [branch for branch in planned.branches if isinstance(branch.decoder, ArrowDecoder)]
     if not in_python:
-        return on_jvm
-    is_python = F.col(_WRITER).isin(in_python)
+        return _by_columns(frames, planned)
     if len(in_python) == len(planned.branches):
-        return _with_batches(numbered, planned)
-    rest = _with_columns(numbered.where(F.coalesce(~is_python, F.lit(True))), planned)
-    return rest.unionByName(_with_batches(numbered.where(is_python), planned))
+        return _by_batches(frames, planned)
+    is_python = F.coalesce(planned.is_one_of(in_python), F.lit(False))
+    return _by_columns(frames.where(~is_python), planned).unionByName(_by_batches(frames.where(is_python), planned))
 
 
 def _branch(writer: Writer, reader: Known, target: DataType) -> Branch:
@@ -118,53 +126,35 @@ def _branch(writer: Writer, reader: Known, target: DataType) -> Branch:
     return Branch(writer, decoder, _does_not_fit(writer, reader))
 
 
-def _number(branches: Sequence[Branch]) -> Column:
-    """Which branch a record takes; null for tombstones, and for what was not there when the batch was looked at."""
-    column = F.lit(None).cast("int")
-    for i, branch in reversed(list(enumerate(branches))):
-        column = F.when(_is_of(branch.writer.told, len({b.writer.told.topic for b in branches}) > 1), i).otherwise(
-            column
-        )
-    return F.when(F.col(PAYLOAD).isNull(), F.lit(None)).otherwise(column)
+def _is_of(told: Told, columns: Sequence[str]) -> Column:
+    parts = [F.col(name).eqNullSafe(F.lit(getattr(told, name))) for name in columns]
+    return reduce(and_, parts, F.lit(True))
 
 
-def _is_of(told: Told, has_topics: bool) -> Column:
-    parts = {SCHEMA_ID: told.schema_id, SCHEMA_VERSION: told.schema_version, SCHEMA_MARK: told.schema_mark}
-    wanted = [F.col(name) == F.lit(part) if part is not None else F.col(name).isNull() for name, part in parts.items()]
-    if has_topics:
-        wanted.append(F.col(TOPIC) == told.topic)
-    condition = wanted[0]
-    for one in wanted[1:]:
-        condition = condition & one
-    return condition
-
-
-def _with_columns(frames: DataFrame, planned: Plan) -> DataFrame:
+def _by_columns(frames: DataFrame, planned: Plan) -> DataFrame:
     """What the JVM does alone: read once, then look whether it was read."""
-    groups: dict[Hashable, tuple[ColumnDecoder, list[int]]] = {}
-    for i, branch in enumerate(planned.branches):
+    groups: dict[Hashable, tuple[ColumnDecoder, list[Branch]]] = {}
+    for number, branch in enumerate(planned.branches):
         if isinstance(branch.decoder, ColumnDecoder):
-            key = i if branch.decoder.key is None else branch.decoder.key
-            groups.setdefault(key, (branch.decoder, []))[1].append(i)
-    read = frames.withColumn(_READ, F.lit(None).cast(planned.target))
-    found = list(groups.values())
-    for start in range(0, len(found), _MOST_BRANCHES):
-        some = found[start : start + _MOST_BRANCHES]
-        read = read.withColumn(_READ, _once(_case(some, planned.target)))
+            key = number if branch.decoder.key is None else branch.decoder.key
+            groups.setdefault(key, (branch.decoder, []))[1].append(branch)
+    found, read, before = list(groups.values()), frames, F.lit(None).cast(planned.target)
+    for start in range(0, len(found), _MOST_BRANCHES) or [0]:
+        column = _once(_case(found[start : start + _MOST_BRANCHES], planned, before))
+        read, before = read.select(*frames.columns, column.alias(_READ)), F.col(_READ)
     # What reads one type is wrong about the same things, whichever schema it reads.
-    checks = [decoder.wrong(F.col(_READ)) for decoder, _ in groups.values() if decoder.wrong is not None][:1]
+    checks = [decoder.wrong(F.col(_READ)) for decoder, _ in found if decoder.wrong is not None][:1]
     is_good = F.col(_READ).isNotNull()
     if checks and checks[0] is not None:
-        is_good = is_good & ~F.coalesce(checks[0], F.lit(False))
-    return _finished(read, planned, F.col(PAYLOAD).isNull() | is_good)
+        is_good = is_good & ~checks[0]
+    return _finished(read, planned, is_good)
 
 
-def _case(groups: Sequence[tuple[ColumnDecoder, list[int]]], target: DataType) -> Column:
-    column = F.col(_READ)
-    for decoder, numbers in groups:
-        column = F.when(F.col(_WRITER).isin(numbers), decoder.value(F.col(PAYLOAD), F.col(KEY)).cast(target)).otherwise(
-            column
-        )
+def _case(groups: Sequence[tuple[ColumnDecoder, list[Branch]]], planned: Plan, before: Column) -> Column:
+    column = before
+    for decoder, branches in groups:
+        value = decoder.value(F.col(PAYLOAD), F.col(KEY)).cast(planned.target)
+        column = F.when(planned.is_one_of(branches), value).otherwise(column)
     return column
 
 
@@ -174,10 +164,11 @@ def _once(column: Column) -> Column:
 
 
 def _finished(read: DataFrame, planned: Plan, is_good: Column) -> DataFrame:
-    kept = [name for name in read.columns if name not in (_WRITER, _READ)]
-    checked = read.withColumn("_tally_good", _once(is_good))
-    good = F.col("_tally_good")
+    """Value and finding, of records that are read."""
+    kept = [name for name in read.columns if name != _READ]
+    checked = read.select(*read.columns, _once(F.col(PAYLOAD).isNull() | is_good).alias(_GOOD))
     columns = [_version(planned) if name == SCHEMA_VERSION else F.col(name) for name in kept]
+    good = F.col(_GOOD)
     value = F.when(good, F.col(_READ)).alias(VALUE)
     return checked.select(*columns, value, F.when(~good, _finding(planned)).cast(FINDING_TYPE).alias(FINDING))
 
@@ -185,17 +176,17 @@ def _finished(read: DataFrame, planned: Plan, is_good: Column) -> DataFrame:
 def _version(planned: Plan) -> Column:
     """The column, filled in for records that tell an id."""
     column = F.col(SCHEMA_VERSION)
-    for i, branch in enumerate(planned.branches):
-        told, version = branch.writer.told.schema_version, branch.writer.version
-        if told is None and version is not None:
-            column = F.when(F.col(_WRITER) == i, F.lit(version)).otherwise(column)
+    for branch in planned.branches:
+        version = branch.writer.version
+        if branch.writer.told.schema_version is None and version is not None:
+            column = F.when(planned.is_one_of([branch]), F.lit(version)).otherwise(column)
     return column.cast("long").alias(SCHEMA_VERSION)
 
 
 def _finding(planned: Plan) -> Column:
     column = _literal(_NOT_SEEN)
-    for i, branch in enumerate(planned.branches):
-        column = F.when(F.col(_WRITER) == i, _literal(branch.finding)).otherwise(column)
+    for branch in planned.branches:
+        column = F.when(planned.is_one_of([branch]), _literal(branch.finding)).otherwise(column)
     return column
 
 
@@ -205,9 +196,13 @@ def _literal(finding: Finding) -> Column:
     return F.struct(*(F.lit(text).cast("string").alias(name) for name, text in texts.items()))
 
 
-def _with_batches(frames: DataFrame, planned: Plan) -> DataFrame:
+def _by_batches(frames: DataFrame, planned: Plan) -> DataFrame:
     """What Python workers read, a whole batch of one writer at a time."""
     decoders = {i: b.decoder for i, b in enumerate(planned.branches) if isinstance(b.decoder, ArrowDecoder)}
+    number = F.lit(None).cast("int")
+    for i in decoders:
+        number = F.when(planned.is_one_of([planned.branches[i]]), i).otherwise(number)
+    numbered = frames.select(*frames.columns, F.when(F.col(PAYLOAD).isNotNull(), number).alias(_WRITER))
     out = StructType([*frames.schema.fields, StructField(_READ, planned.target)])
     value_type = to_arrow_type(planned.target)
 
@@ -215,7 +210,7 @@ def _with_batches(frames: DataFrame, planned: Plan) -> DataFrame:
         for batch in batches:
             yield _read(batch, decoders, value_type)
 
-    return _finished(frames.mapInArrow(read, out), planned, F.col(PAYLOAD).isNull() | F.col(_READ).isNotNull())
+    return _finished(numbered.mapInArrow(read, out), planned, F.col(_READ).isNotNull())
 
 
 def _read(batch: pa.RecordBatch, decoders: dict[int, ArrowDecoder], value_type: pa.DataType) -> pa.RecordBatch:
@@ -235,7 +230,8 @@ def _read(batch: pa.RecordBatch, decoders: dict[int, ArrowDecoder], value_type: 
         places.append(pc.indices_nonzero(pc.invert(taken)))
     order = pc.sort_indices(pa.concat_arrays([place.cast(pa.uint64()) for place in places]))
     values = pa.chunked_array([part.cast(value_type) for part in parts], value_type).combine_chunks().take(order)
-    return pa.RecordBatch.from_arrays([*batch.columns, values], [*batch.schema.names, _READ])
+    kept = batch.drop_columns([_WRITER])
+    return pa.RecordBatch.from_arrays([*kept.columns, values], [*kept.schema.names, _READ])
 
 
 def _does_not_fit(writer: Writer, reader: Known) -> Finding:

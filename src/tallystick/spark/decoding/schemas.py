@@ -102,7 +102,10 @@ class Schemas:
         return known
 
     def reader(self, topics: Sequence[str], wanted: Reader) -> Known:
-        """The schema to read all these topics by. Raises `InvalidArgument` where they have different ones."""
+        """The schema to read all these topics by; bytes where there are none, and so no records.
+
+        Raises `InvalidArgument` where they have different ones.
+        """
         if isinstance(wanted, NativeSchema):
             return _known(wanted.definition, wanted.references)
         if isinstance(wanted, SchemaDefinition):
@@ -110,6 +113,8 @@ class Schemas:
         if not isinstance(wanted, str | int) or (isinstance(wanted, str) and wanted != LATEST):
             raise InvalidArgument("reader", f"{wanted!r} is none; give {LATEST!r}, a version, or a schema with a text")
         version = wanted if isinstance(wanted, int) else None
+        if not topics:
+            return _known(SchemaDefinition(types.BYTES), NO_REFERENCES)
         found = {topic: self.of_topic(topic, version) for topic in topics}
         if len({known.definition for known in found.values()}) > 1:
             raise InvalidArgument(

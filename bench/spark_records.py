@@ -1,0 +1,173 @@
+"""Orders of 15 fields for Spark, in three versions of their schema: the data of the measurements, as files of frames."""
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from bench import servers
+from bench.benchmark import NotMeasured, shared
+from tallystick.formats import encoder_of, parse
+from tallystick.model.definition import SchemaDefinition
+from tallystick.model.schema_type import AVRO
+from tallystick.rest import RegistryClient
+from tallystick.spark.cluster import Cluster
+from tallystick.spark.columns import FRAMES
+from tallystick.spark.session import session
+from tests.maven import missing
+
+DISTINCT = 5_000
+"""Different records; they are repeated to the number that is wanted."""
+
+_ADDRESS = {
+    "type": "record",
+    "name": "Address",
+    "fields": [{"name": "city", "type": "string"}, {"name": "zip", "type": "string"}],
+}
+_FIELDS: list[dict[str, Any]] = [
+    {"name": "id", "type": "long"},
+    {"name": "customer", "type": "string"},
+    {"name": "status", "type": {"type": "enum", "name": "Status", "symbols": ["NEW", "PAID", "SENT"]}},
+    {"name": "amount", "type": {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}},
+    {"name": "currency", "type": "string"},
+    {"name": "items", "type": "int"},
+    {"name": "is_gift", "type": "boolean"},
+    {"name": "note", "type": ["null", "string"], "default": None},
+    {"name": "created", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+    {"name": "address", "type": _ADDRESS},
+    {"name": "weight", "type": "double"},
+    {"name": "tags", "type": {"type": "array", "items": "string"}},
+    {"name": "attributes", "type": {"type": "map", "values": "string"}},
+]
+_LATER = [
+    {"name": "coupon", "type": ["null", "string"], "default": None},
+    {"name": "channel", "type": "string", "default": "web"},
+]
+VERSIONS = [[*_FIELDS, *_LATER[:n]] for n in range(3)]
+
+
+def schema(fields: Sequence[dict[str, Any]]) -> SchemaDefinition:
+    return SchemaDefinition(AVRO, json.dumps({"type": "record", "name": "Order", "fields": list(fields)}))
+
+
+def order(number: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "customer": f"customer-{number:06}",
+        "status": ("NEW", "PAID", "SENT")[number % 3],
+        "amount": Decimal(number % 100_000) / 100,
+        "currency": "EUR",
+        "items": number % 7,
+        "is_gift": number % 2 == 0,
+        "note": "leave it with the neighbours" if number % 3 else None,
+        "created": datetime.fromtimestamp(1_760_000_000 + number, UTC),
+        "address": {"city": "Hamburg", "zip": "20095"},
+        "weight": number / 8,
+        "tags": ["new", "summer"],
+        "attributes": {"channel": "web", "campaign": f"{number % 50}"},
+        "coupon": "SUMMER" if number % 2 else None,
+        "channel": "shop",
+    }
+
+
+@functools.cache
+def spark() -> SparkSession:
+    reason = missing()
+    if reason is not None:
+        raise NotMeasured(reason)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "4g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    opened = session("bench", master="local[2]", connectors=["avro", "kafka", "delta"], settings=settings)
+    opened.sparkContext.setLogLevel("ERROR")
+    shared.callback(opened.stop)
+    return opened
+
+
+@functools.cache
+def folder() -> Path:
+    return Path(shared.enter_context(TemporaryDirectory(prefix="tallystick-bench-spark-")))
+
+
+@functools.cache
+def cluster() -> Cluster:
+    """Only its registry is asked: the frames lie in files."""
+    return Cluster("kafka://127.0.0.1:1", registry=servers.ours().url)
+
+
+def registered(topic: str, definitions: Sequence[SchemaDefinition]) -> list[int]:
+    with RegistryClient(servers.ours().url) as registry:
+        ids = [registry.register(f"{topic}-value", definition).id for definition in definitions]
+    assert all(id_ is not None for id_ in ids)
+    return [id_ for id_ in ids if id_ is not None]
+
+
+Encode = Callable[[Any], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Frames in a file, with what their values need to be read by hand."""
+
+    frames: DataFrame
+    ids: Sequence[int]
+    texts: Sequence[str]
+
+
+@functools.cache
+def avro(topic: str, count: int, *, versions: int = 3) -> Data:
+    """So many orders, of as many versions in turn."""
+    return _avro(topic, count, VERSIONS[-versions:])
+
+
+@functools.cache
+def layouts(count: int, number: int) -> Data:
+    """So many orders of `number` schemas, each with a field of its own."""
+    own = [[*VERSIONS[-1], {"name": f"own_{n}", "type": ["null", "long"], "default": None}] for n in range(number)]
+    return _avro(f"layouts-{number}", count, [*own, VERSIONS[-1]][-number:])
+
+
+def _avro(topic: str, count: int, versions: Sequence[Sequence[dict[str, Any]]]) -> Data:
+    definitions = [schema(fields) for fields in versions]
+    ids = registered(topic, definitions)
+    encoders = [encoder_of(parse(definition)) for definition in definitions]
+    frames = written(topic, count, lambda n: encoders[n % len(ids)](_with_own(order(n), versions[n % len(ids)])), ids)
+    return Data(frames, ids, [definition.text for definition in definitions])
+
+
+def _with_own(value: dict[str, Any], fields: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {f["name"]: value.get(f["name"]) for f in fields}
+
+
+def written(topic: str, count: int, payload: Callable[[int], bytes], ids: Sequence[int]) -> DataFrame:
+    """Frames of a topic, in a file that is read by two tasks."""
+    path = str(folder() / f"{topic}-{count}")
+    rows = [
+        (topic, 0, (0, n, -1), None, payload(n), ids[n % len(ids)], None, None, None, None, None, None, None)
+        for n in range(DISTINCT)
+    ]
+    some = spark().createDataFrame(rows, FRAMES)
+    times = spark().range(count // DISTINCT).withColumnRenamed("id", "_turn")
+    turned = some.crossJoin(times).withColumn(
+        "position",
+        F.struct(
+            F.lit(0).cast("long").alias("ledger"),
+            (F.col("position.entry") + F.col("_turn") * DISTINCT).alias("entry"),
+            F.lit(-1).alias("batch_index"),
+        ),
+    )
+    turned.drop("_turn").repartition(2).write.mode("overwrite").option("compression", "none").parquet(path)
+    return spark().read.parquet(path)
