@@ -101,7 +101,7 @@ def plan(frames: DataFrame, schemas: Schemas, reader: Reader, told: Sequence[Tol
     topics = sorted({one.topic for one in found})
     known = schemas.reader(topics, reader)
     target = formats.type_of(frames, known)
-    return Plan(known, target, tuple(_branch(schemas.writer(one), known, target) for one in found))
+    return Plan(known, target, tuple(_branch(frames, schemas.writer(one), known, target) for one in found))
 
 
 def apply(frames: DataFrame, planned: Plan) -> DataFrame:
@@ -115,12 +115,12 @@ def apply(frames: DataFrame, planned: Plan) -> DataFrame:
     return _by_columns(frames.where(~is_python), planned).unionByName(_by_batches(frames.where(is_python), planned))
 
 
-def _branch(writer: Writer, reader: Known, target: DataType) -> Branch:
+def _branch(frames: DataFrame, writer: Writer, reader: Known, target: DataType) -> Branch:
     if writer.finding is not None or writer.schema is None:
         assert writer.finding is not None
         return Branch(writer, None, writer.finding)
     try:
-        decoder = formats.decoder(writer.schema, reader, target, is_framed=writer.is_framed)
+        decoder = formats.decoder(frames, writer.schema, reader, target, is_framed=writer.is_framed)
     except (IncompatibleSchema, Unsupported) as e:
         return Branch(writer, None, _cannot(writer, reader, e))
     return Branch(writer, decoder, _does_not_fit(writer, reader))

@@ -1,31 +1,61 @@
-"""Which decoder reads the payloads of one schema as another's values."""
+"""Which decoder reads the payloads of one schema as another's values.
+
+Avro's writers are resolved to an Avro reader by Avro's rules. Between formats, values are taken by the names and types
+of Spark: see `taking`.
+"""
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
 from tallystick.errors import Unsupported
 from tallystick.formats.avro.types import AvroSchema, Union
-from tallystick.spark.decoding import avro
-from tallystick.spark.decoding.decoder import Decoder
+from tallystick.formats.json_schema import JsonSchema
+from tallystick.formats.primitive import PrimitiveSchema
+from tallystick.model.schema_type import AVRO, PULSAR_JSON
+from tallystick.spark.decoding import avro, json_schema, primitive, pulsar_json, taking
+from tallystick.spark.decoding.conforming import conformed
+from tallystick.spark.decoding.decoder import ColumnDecoder, Decoder
 from tallystick.spark.decoding.schemas import Known
+from tallystick.spark.types import json_schema as json_schema_types
+from tallystick.spark.types import primitive as primitive_types
 
 
 def type_of(any_frame: DataFrame, reader: Known) -> DataType:
     """The type of Spark that values of a schema have. Raises `Unsupported` where Spark has none."""
-    schema = reader.parsed
-    if isinstance(schema, AvroSchema):
-        if _may_be_null(schema):
-            raise Unsupported("a value that may be null as a whole cannot be told from one that does not fit")
-        return avro.type_of(any_frame, schema)
+    match reader.parsed:
+        case AvroSchema() as schema:
+            if _may_be_null(schema):
+                raise Unsupported("a value that may be null as a whole cannot be told from one that does not fit")
+            return avro.type_of(any_frame, schema)
+        case JsonSchema() as schema:
+            return json_schema_types.shape_of(schema).type
+        case PrimitiveSchema() as schema:
+            return primitive_types.type_of(schema)
     raise Unsupported(f"{reader.definition.type} cannot be read on Spark")
 
 
-def decoder(writer: Known, reader: Known, target: DataType, *, is_framed: bool) -> Decoder:
+def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType, *, is_framed: bool) -> Decoder:
     """Raises `Unsupported` for a pair that Spark cannot read, `IncompatibleSchema` for one that nobody can."""
-    ours, theirs = writer.parsed, reader.parsed
-    if isinstance(ours, AvroSchema) and isinstance(theirs, AvroSchema):
-        return avro.decoder(ours, theirs, target)
+    references = {**writer.references, **reader.references}
+    match writer.parsed, reader.parsed:
+        case AvroSchema() as ours, AvroSchema() as theirs if writer.definition.type == AVRO:
+            return avro.decoder(ours, theirs, target)
+        case AvroSchema() as ours, AvroSchema() as theirs if writer.definition.type == PULSAR_JSON:
+            return pulsar_json.decoder(ours, theirs, target, references=references)
+        case AvroSchema() as ours, _ if writer.definition.type == AVRO:
+            return _avro_as_other(any_frame, ours, target)
+        case JsonSchema() as ours, _:
+            return json_schema.decoder(ours, target, references=writer.references)
+        case PrimitiveSchema() as ours, _:
+            return primitive.decoder(ours, target)
     raise Unsupported(f"{writer.definition.type} cannot be read as {reader.definition.type} on Spark")
+
+
+def _avro_as_other(any_frame: DataFrame, writer: AvroSchema, target: DataType) -> ColumnDecoder:
+    own = avro.type_of(any_frame, writer)
+    taking.check(own, target)
+    inner = avro.decoder(writer, writer, own)
+    return ColumnDecoder(lambda payload, key: conformed(inner.value(payload, key), own, target))
 
 
 def _may_be_null(schema: AvroSchema) -> bool:
