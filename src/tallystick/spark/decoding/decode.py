@@ -5,7 +5,7 @@ The driver looks which schemas a batch has, and plans one CASE over them. What d
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import and_, or_
 
 import pyarrow as pa
@@ -53,9 +53,9 @@ class Branch:
     """Of each of its records that does not fit; of all of them where there is no decoder."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
-    """How one batch is decoded."""
+    """How the batches of some writers are decoded. Its columns are made once: each costs many calls to the JVM."""
 
     reader: Known
     target: DataType
@@ -69,6 +69,29 @@ class Plan:
         if len(differing) == 1 and all(getattr(one, differing[0]) is not None for one in chosen):
             return F.col(differing[0]).isin([getattr(one, differing[0]) for one in chosen])
         return reduce(or_, (_is_of(one, differing) for one in chosen))
+
+    @cached_property
+    def by_columns(self) -> "ColumnSteps":
+        return _column_steps(self)
+
+    @cached_property
+    def ending(self) -> "Ending":
+        return Ending(_version(self), F.when(~F.col(_GOOD), _finding(self)).cast(FINDING_TYPE).alias(FINDING))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSteps:
+    """What the JVM does alone: read once, then look whether it was read."""
+
+    read: tuple[Column, ...]
+    """One after the other: each takes what those before have left."""
+    is_good: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    version: Column
+    finding: Column
 
 
 def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LATEST) -> DataFrame:
@@ -98,10 +121,16 @@ def told_by(frames: DataFrame) -> list[Told]:
 def plan(frames: DataFrame, schemas: Schemas, reader: Reader, told: Sequence[Told] | None = None) -> Plan:
     """Runs a job where it is not told what the records tell. Raises `Unavailable` where nobody can be asked."""
     found = told_by(frames) if told is None else told
-    topics = sorted({one.topic for one in found})
-    known = schemas.reader(topics, reader)
-    target = formats.type_of(frames, known)
-    return Plan(known, target, tuple(_branch(frames, schemas.writer(one), known, target) for one in found))
+    known = schemas.reader(sorted({one.topic for one in found}), reader)
+    writers = tuple(schemas.writer(one) for one in found)
+    made = schemas.kept(("plan", known.definition, writers), lambda: _plan(frames, known, writers))
+    assert isinstance(made, Plan)
+    return made
+
+
+def _plan(frames: DataFrame, reader: Known, writers: Sequence[Writer]) -> Plan:
+    target = formats.type_of(frames, reader)
+    return Plan(reader, target, tuple(_branch(frames, writer, reader, target) for writer in writers))
 
 
 def apply(frames: DataFrame, planned: Plan) -> DataFrame:
@@ -132,22 +161,27 @@ def _is_of(told: Told, columns: Sequence[str]) -> Column:
 
 
 def _by_columns(frames: DataFrame, planned: Plan) -> DataFrame:
-    """What the JVM does alone: read once, then look whether it was read."""
+    steps, names, read = planned.by_columns, frames.columns, frames
+    for column in steps.read:
+        read = read.select(*names, column)
+    return _finished(read, names, planned, steps.is_good)
+
+
+def _column_steps(planned: Plan) -> ColumnSteps:
     groups: dict[Hashable, tuple[ColumnDecoder, list[Branch]]] = {}
     for number, branch in enumerate(planned.branches):
         if isinstance(branch.decoder, ColumnDecoder):
             key = number if branch.decoder.key is None else branch.decoder.key
             groups.setdefault(key, (branch.decoder, []))[1].append(branch)
-    found, read, before = list(groups.values()), frames, F.lit(None).cast(planned.target)
+    found, read, before = list(groups.values()), [], F.lit(None).cast(planned.target)
     for start in range(0, len(found), _MOST_BRANCHES) or [0]:
-        column = _once(_case(found[start : start + _MOST_BRANCHES], planned, before))
-        read, before = read.select(*frames.columns, column.alias(_READ)), F.col(_READ)
+        column = _case(found[start : start + _MOST_BRANCHES], planned, before)
+        read.append(_once(column).alias(_READ))
+        before = F.col(_READ)
     # What reads one type is wrong about the same things, whichever schema it reads.
-    checks = [decoder.wrong(F.col(_READ)) for decoder, _ in found if decoder.wrong is not None][:1]
-    is_good = F.col(_READ).isNotNull()
-    if checks and checks[0] is not None:
-        is_good = is_good & ~checks[0]
-    return _finished(read, planned, is_good)
+    check = next((decoder.wrong(F.col(_READ)) for decoder, _ in found if decoder.wrong is not None), None)
+    is_read = F.col(_READ).isNotNull()
+    return ColumnSteps(tuple(read), _good(is_read if check is None else is_read & ~check))
 
 
 def _case(groups: Sequence[tuple[ColumnDecoder, list[Branch]]], planned: Plan, before: Column) -> Column:
@@ -163,14 +197,15 @@ def _once(column: Column) -> Column:
     return F.when(F.spark_partition_id() >= 0, column)
 
 
-def _finished(read: DataFrame, planned: Plan, is_good: Column) -> DataFrame:
+def _good(is_read: Column) -> Column:
+    return _once(F.col(PAYLOAD).isNull() | is_read).alias(_GOOD)
+
+
+def _finished(read: DataFrame, names: Sequence[str], planned: Plan, is_good: Column) -> DataFrame:
     """Value and finding, of records that are read."""
-    kept = [name for name in read.columns if name != _READ]
-    checked = read.select(*read.columns, _once(F.col(PAYLOAD).isNull() | is_good).alias(_GOOD))
-    columns = [_version(planned) if name == SCHEMA_VERSION else F.col(name) for name in kept]
-    good = F.col(_GOOD)
-    value = F.when(good, F.col(_READ)).alias(VALUE)
-    return checked.select(*columns, value, F.when(~good, _finding(planned)).cast(FINDING_TYPE).alias(FINDING))
+    columns = [planned.ending.version if name == SCHEMA_VERSION else name for name in names]
+    value = F.when(F.col(_GOOD), F.col(_READ)).alias(VALUE)
+    return read.select("*", is_good).select(*columns, value, planned.ending.finding)
 
 
 def _version(planned: Plan) -> Column:
@@ -210,7 +245,7 @@ def _by_batches(frames: DataFrame, planned: Plan) -> DataFrame:
         for batch in batches:
             yield _read(batch, decoders, value_type)
 
-    return _finished(numbered.mapInArrow(read, out), planned, F.col(_READ).isNotNull())
+    return _finished(numbered.mapInArrow(read, out), frames.columns, planned, _good(F.col(_READ).isNotNull()))
 
 
 def _read(batch: pa.RecordBatch, decoders: dict[int, ArrowDecoder], value_type: pa.DataType) -> pa.RecordBatch:

@@ -1,7 +1,7 @@
 """The schemas of a topic's records, as the driver learns them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 from uuid import UUID
@@ -29,6 +29,7 @@ LATEST = "latest"
 Reader = str | int | SchemaDefinition | ClientSchema[object]
 """Which schema values are read by: "latest", a version of the topic's subject, or a schema."""
 _GUID_BYTES = 16
+_MOST_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Known:
     """A schema with all that it refers to."""
 
     definition: SchemaDefinition
-    references: References
-    parsed: Schema
+    references: References = field(hash=False, compare=False)
+    parsed: Schema = field(hash=False, compare=False)
 
     @property
     def name(self) -> str | None:
@@ -76,6 +77,7 @@ class Schemas:
         self._registry: RegistryClient | None = None
         self._client: Client | None = None
         self._writers: dict[Told, Writer] = {}
+        self._kept: dict[Hashable, object] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +102,14 @@ class Schemas:
             if known.finding is None:
                 self._writers[told] = known
         return known
+
+    def kept(self, key: Hashable, make: Callable[[], object]) -> object:
+        """What was made of the schemas, for as long as they are the same; only the last few."""
+        if key not in self._kept:
+            while len(self._kept) >= _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = make()
+        return self._kept[key]
 
     def reader(self, topics: Sequence[str], wanted: Reader) -> Known:
         """The schema to read all these topics by; bytes where there are none, and so no records.
