@@ -8,6 +8,7 @@ from google.protobuf.message import Message as Record
 from tallystick.errors import InvalidRecord
 from tallystick.finding import Finding, Place
 from tallystick.formats.json_source import Path, pointer
+from tallystick.formats.protobuf.required import missing_required
 from tallystick.formats.protobuf.schema import Field
 from tallystick.formats.protobuf.types import ProtobufSchema, Types
 from tallystick.formats.protobuf.validate import extension_key, filled, get
@@ -35,7 +36,7 @@ def decode(
         record.MergeFromString(payload)
     except DecodeError as e:
         raise _refused(name, "PROTOBUF_PAYLOAD_CORRUPT", _reason(e), "check how it was framed and cut") from e
-    missing = record.FindInitializationErrors()  # type: ignore[attr-defined]
+    missing = missing_required(record)
     if missing:
         reason = f"required fields are missing: {', '.join(missing[:5])}"
         raise _refused(name, "PROTOBUF_PAYLOAD_MISSING_REQUIRED", reason, "write them, or read with another version")
@@ -99,7 +100,10 @@ class _Reading:
 
     def _field(self, f: Field, value: Any, path: Path) -> Any:
         if f.entry is not None:
-            return {key: self._item(f.entry[1], value[key], (*path, str(key))) for key in value}
+            try:
+                return {key: self._item(f.entry[1], value[key], (*path, str(key))) for key in value}
+            except UnicodeDecodeError as e:
+                raise self._no_utf8(f.entry[0], path) from e
         if f.is_repeated:
             return [self._item(f, item, (*path, i)) for i, item in enumerate(value)]
         return self._item(f, value, path)
@@ -110,14 +114,17 @@ class _Reading:
         if f.kind == "enum" and f.type_full_name is not None:
             return self._types.enum(f.type_full_name).names.get(value, value)
         if f.kind == "string" and isinstance(value, bytes):
-            raise _refused(
-                self._name,
-                "PROTOBUF_PAYLOAD_INVALID_UTF8",
-                f"the string {f.full_name} is no UTF-8",
-                "write UTF-8, or make the field bytes",
-                path,
-            )
+            raise self._no_utf8(f, path)
         return value
+
+    def _no_utf8(self, f: Field, path: Path) -> InvalidRecord:
+        return _refused(
+            self._name,
+            "PROTOBUF_PAYLOAD_INVALID_UTF8",
+            f"the string {f.full_name} is no UTF-8",
+            "write UTF-8, or make the field bytes",
+            path,
+        )
 
 
 def _is_there(record: Record, f: Field) -> bool:

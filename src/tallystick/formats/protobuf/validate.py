@@ -12,6 +12,7 @@ from google.protobuf.message import Message as Record
 
 from tallystick.finding import Finding, Place
 from tallystick.formats.json_source import Path, pointer
+from tallystick.formats.protobuf.required import missing_required
 from tallystick.formats.protobuf.schema import Enum, Field, Message
 from tallystick.formats.protobuf.types import ProtobufSchema, Types
 
@@ -270,7 +271,7 @@ class _Filling:
         return None
 
     def check_required(self, record: Record) -> None:
-        for missing in record.FindInitializationErrors():  # type: ignore[attr-defined]
+        for missing in missing_required(record):
             path = tuple(missing.replace("[", ".").replace("]", "").split("."))
             self.refuse(
                 path, "PROTOBUF_VALUE_MISSING_REQUIRED", f"the required field {missing} is missing", "give it a value"
