@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from tallystick.messaging.settings import EARLIEST, LATEST
 from tallystick.spark.cluster import KAFKA, Cluster
 from tallystick.spark.source import options as names
-from tallystick.spark.source.readers import ends_of
 from tallystick.spark.source.source import NAME, register
 
 Topics = str | Sequence[str] | re.Pattern[str]
@@ -77,12 +77,108 @@ def read_topic_stream(
     return spark.readStream.format(NAME).options(**told).load()
 
 
+def write_topic(
+    frames: DataFrame,
+    cluster: Cluster,
+    topic: str,
+    *,
+    producer: str | None = None,
+    batch_id: int | None = None,
+    deduplicate: bool = True,
+    framing: str | None = None,
+    **options: Any,
+) -> None:
+    """Appends frames to a topic: payload, schema version and id, key, properties, event time and `replicated_from`.
+
+    The rows of a task keep their order, and a batch of the broker's holds records of one schema version and id only. A
+    key decides the partition; a record without one goes to the partition of the number that it has in the column
+    `partition`, where the topic has that.
+
+    In Pulsar's protocol nothing is doubled when a task is tried again, or the same micro-batch is written again, if the
+    topic (or its namespace) has deduplication switched on (`deduplicationEnabled`), and if the frames have the same
+    rows in the same order again, as those of topics and files have before they are shuffled. To have the latter, name
+    the `producer` and the `batch_id`, which has to count up, as in `foreachBatch`: what a producer of that name has
+    written in that batch, *or a later one*, is not written again, so a query with a new checkpoint needs another name.
+    Without deduplication, as with `deduplicate=False`, every record is written at least once.
+
+    `options` are `compression` and `timeoutSeconds`; on Kafka those of `tallystick.spark.kafka.write`, such as
+    `delivery="exactly-once"`, which takes the `producer` for its query.
+    """
+    if cluster.kind == KAFKA:
+        from tallystick.spark import kafka
+
+        kafka.write(frames, cluster, topic, query=producer, batch_id=batch_id, framing=framing, **options)
+        return
+    told = _write_options(frames, cluster, topic, producer, deduplicate, framing, options)
+    if batch_id is not None:
+        told[names.BATCH] = str(batch_id)
+    frames.write.format(NAME).mode("append").options(**told).save()
+
+
+def write_topic_stream(
+    frames: DataFrame,
+    cluster: Cluster,
+    topic: str,
+    *,
+    checkpoint: str,
+    name: str | None = None,
+    trigger: Mapping[str, Any] | None = None,
+    producer: str | None = None,
+    deduplicate: bool = True,
+    framing: str | None = None,
+    **options: Any,
+) -> StreamingQuery:
+    """Starts a query that appends a stream of frames to a topic, as `write_topic` does.
+
+    The producer's name has the query's id in it, which lives as long as the checkpoint, and the micro-batch is the
+    `batch_id`. It is a sink of the source's own, not `foreachBatch`: the plan is made once and not for every
+    micro-batch, and nothing runs on the driver between them. On Kafka
+    it is `foreachBatch`.
+    """
+    writer = frames.writeStream.outputMode("append").option("checkpointLocation", checkpoint)
+    if name is not None:
+        writer = writer.queryName(name)
+    if trigger is not None:
+        writer = writer.trigger(**trigger)
+    if cluster.kind == KAFKA:
+        query = producer or name
+        return writer.foreachBatch(
+            lambda batch, id_: write_topic(
+                batch, cluster, topic, producer=query, batch_id=id_, framing=framing, **options
+            )
+        ).start()
+    told = _write_options(frames, cluster, topic, producer, deduplicate, framing, options)
+    return writer.format(NAME).options(**told).start()
+
+
+def _write_options(
+    frames: DataFrame,
+    cluster: Cluster,
+    topic: str,
+    producer: str | None,
+    deduplicate: bool,
+    framing: str | None,
+    more: Mapping[str, Any],
+) -> dict[str, str]:
+    register(frames.sparkSession, (cluster.url, cluster.credentials))
+    told = {
+        names.URL: cluster.url,
+        names.TOPIC: topic,
+        names.FRAMING: framing or str(cluster.framing),
+        names.DEDUPLICATE: str(deduplicate).lower(),
+        **_texts(more),
+    }
+    return told if producer is None else told | {names.PRODUCER: producer}
+
+
 def ends(cluster: Cluster, topics: Topics, *, timeout_s: float = 60.0) -> dict[str, Any]:
     """Where the topics end now, by topic and partition: an `ending` for batches and streams, fit for JSON."""
     if cluster.kind == KAFKA:
         from tallystick.spark import kafka
 
         return dict(kafka.ends(cluster, topics, timeout_s=timeout_s))
+    from tallystick.spark.source.readers import ends_of
+
     asked = names.read_options({names.URL: cluster.url, names.TIMEOUT: str(timeout_s), **_chosen(topics)})
     return ends_of(asked, cluster.credentials)
 

@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from tallystick.spark.cluster import Cluster
-from tallystick.spark.topics import ends, read_topic_stream
+from tallystick.spark.topics import read_topic_stream
 from tests.contracts.clusters import Cluster as Backend
 from tests.spark.source.conftest import numbered, send
 

@@ -3,16 +3,19 @@
 import asyncio
 import time
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from tallystick.errors import InvalidArgument, NotFound
 from tallystick.messaging.settings import LATEST
-from tallystick.rest.credentials import Credentials
 from tallystick.spark.source import planning
 from tallystick.spark.source.bounding import Scout, bounded
 from tallystick.spark.source.link import Link
 from tallystick.spark.source.options import ENDING, ReadOptions
 from tallystick.spark.source.places import BEGINNING, Partition, Place, Places, place_of
 from tallystick.spark.source.reading import lost
+
+if TYPE_CHECKING:
+    from tallystick.rest.credentials import Credentials
 
 _LOOK_AGAIN_S = 2.0
 """How often it is asked for new topics and partitions."""
@@ -21,7 +24,7 @@ _LOOK_AGAIN_S = 2.0
 class Following:
     """Used by one thread; asks the broker on the link's loop."""
 
-    def __init__(self, options: ReadOptions, credentials: Credentials | None) -> None:
+    def __init__(self, options: ReadOptions, credentials: "Credentials | None") -> None:
         self._options = options
         self._link = Link(options.url, credentials, options.timeout_s)
         self._at: Places = {}

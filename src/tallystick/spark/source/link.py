@@ -3,14 +3,15 @@
 from collections.abc import Coroutine
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tallystick.connect import clusters
 from tallystick.errors import Unsupported
 from tallystick.messaging.engine import Engine
-from tallystick.rest.credentials import Credentials
 from tallystick.transports.pulsar.bulk import BulkTransport
 from tallystick.transports.pulsar.settings import PulsarSettings
+
+if TYPE_CHECKING:
+    from tallystick.rest.credentials import Credentials
 
 T = TypeVar("T")
 
@@ -18,7 +19,7 @@ T = TypeVar("T")
 class Link:
     """Runs the transport's coroutines on a loop of its own, so that the broker is answered while Spark works."""
 
-    def __init__(self, url: str, credentials: Credentials | None, timeout_s: float) -> None:
+    def __init__(self, url: str, credentials: "Credentials | None", timeout_s: float) -> None:
         self._settings = pulsar_settings(url, credentials, timeout_s)
         self._timeout_s = timeout_s
         self._engine = Engine()
@@ -50,17 +51,17 @@ class Link:
         self.close()
 
 
-def pulsar_settings(url: str, credentials: Credentials | None, timeout_s: float) -> PulsarSettings:
+def pulsar_settings(url: str, credentials: "Credentials | None", timeout_s: float) -> PulsarSettings:
     """Raises `InvalidArgument` for what is no URL, `Unsupported` for another kind of cluster."""
-    # Who asks for a cluster there is told what is wrong with the URL.
-    clusters.of(url, credentials, {}, timeout_s)
     if url.startswith("kafka"):
         raise Unsupported("the source tally speaks Pulsar's protocol; Kafka has Spark's own: use read_topic(…)")
-    known = credentials or Credentials()
+    if credentials is not None and credentials.username is not None:
+        raise Unsupported("a Pulsar cluster knows its clients by token or certificate, not by user and password")
+    has_tls = url.startswith("pulsar+ssl")
     settings = PulsarSettings(
         url=url,
-        token=known.token,
-        tls=known.tls() if url.startswith("pulsar+ssl") else None,
+        token=None if credentials is None else credentials.token,
+        tls=credentials.tls() if credentials is not None and has_tls else None,
         operation_timeout_s=timeout_s,
         client_name="Tallystick-Spark",
     )

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TypeVar
 
 from tallystick.errors import InvalidArgument
-from tallystick.messaging.settings import EARLIEST, LATEST
+from tallystick.messaging.settings import EARLIEST, LATEST, Compression
 from tallystick.spark.source.places import Places, from_json
 
 URL, TOPICS, PATTERN, FRAMING = "url", "topics", "topicsPattern", "framing"
@@ -23,6 +24,7 @@ READING = (URL, TOPICS, PATTERN, FRAMING, STARTING, ENDING, MOST_RECORDS, FAIL_O
 WRITING = (URL, TOPIC, FRAMING, PRODUCER, BATCH, DEDUPLICATE, COMPRESSION, TIMEOUT)
 _OF_SPARK = {"path", "checkpointlocation", "queryname"}
 
+Choice = TypeVar("Choice", bound=StrEnum)
 Where = str | datetime | Places
 """`earliest`, `latest`, a time, or places of single partitions."""
 
@@ -61,7 +63,7 @@ class WriteOptions:
     """None: a name of the query's, or of this write alone."""
     batch_id: int | None
     deduplicates: bool
-    compression: str
+    compression: Compression
     timeout_s: float
 
 
@@ -81,7 +83,7 @@ def read_options(options: Mapping[str, str]) -> ReadOptions:
         url=given.required(URL),
         topics=topics,
         pattern=pattern,
-        framing=given.framing(),
+        framing=given.choice(FRAMING, SourceFraming, SourceFraming.TRANSPORT),
         starting=_where(STARTING, given.text(STARTING, EARLIEST)),
         ending=ending,
         most_records=given.count(MOST_RECORDS),
@@ -97,11 +99,11 @@ def write_options(options: Mapping[str, str]) -> WriteOptions:
     return WriteOptions(
         url=given.required(URL),
         topic=given.required(TOPIC),
-        framing=given.framing(),
+        framing=given.choice(FRAMING, SourceFraming, SourceFraming.TRANSPORT),
         producer=given.text(PRODUCER, "") or None,
         batch_id=given.count(BATCH, least=0),
         deduplicates=given.flag(DEDUPLICATE, True),
-        compression=given.text(COMPRESSION, "none"),
+        compression=given.choice(COMPRESSION, Compression, Compression.NONE),
         timeout_s=given.seconds(),
     )
 
@@ -146,12 +148,12 @@ class _Given:
             raise InvalidArgument(TIMEOUT, f"{text!r} is no number of seconds")
         return seconds
 
-    def framing(self) -> SourceFraming:
-        text = self.text(FRAMING, SourceFraming.TRANSPORT)
+    def choice(self, name: str, choices: type[Choice], default: Choice) -> Choice:
+        text = self.text(name, default)
         try:
-            return SourceFraming(text)
+            return choices(text)
         except ValueError as e:
-            raise InvalidArgument(FRAMING, f"{text!r} is none; use one of {', '.join(SourceFraming)}") from e
+            raise InvalidArgument(name, f"{text!r} is none; use one of {', '.join(choices)}") from e
 
 
 def _where(name: str, text: str) -> Where:

@@ -1,13 +1,12 @@
 """Readers as Spark wants them, of batches and of streams."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 
 from tallystick.errors import InvalidArgument
-from tallystick.rest.credentials import Credentials
 from tallystick.spark.source import planning
 from tallystick.spark.source.following import Following
 from tallystick.spark.source.link import Link
@@ -16,8 +15,11 @@ from tallystick.spark.source.places import Places, from_offset, to_offset
 from tallystick.spark.source.planning import Range
 from tallystick.spark.source.reading import read_range
 
+if TYPE_CHECKING:
+    from tallystick.rest.credentials import Credentials
 
-def ends_of(options: ReadOptions, credentials: Credentials | None) -> dict[str, dict[str, str]]:
+
+def ends_of(options: ReadOptions, credentials: "Credentials | None") -> dict[str, dict[str, str]]:
     """The offset of the last records of this moment."""
 
     async def asked() -> Places:
@@ -30,7 +32,7 @@ def ends_of(options: ReadOptions, credentials: Credentials | None) -> dict[str, 
 class BatchReader(DataSourceReader):
     """What the topics hold when the query is planned."""
 
-    def __init__(self, options: ReadOptions, credentials: Credentials | None) -> None:
+    def __init__(self, options: ReadOptions, credentials: "Credentials | None") -> None:
         if options.most_records is not None:
             raise InvalidArgument(MOST_RECORDS, "it is for streams; a batch reads up to its endingPosition")
         self._options = options
@@ -56,7 +58,7 @@ class BatchReader(DataSourceReader):
 class StreamReader(DataSourceStreamReader):
     """Micro-batches. The object that plans them lives as long as the query, those that read are copies of its start."""
 
-    def __init__(self, options: ReadOptions, credentials: Credentials | None) -> None:
+    def __init__(self, options: ReadOptions, credentials: "Credentials | None") -> None:
         self._options = options
         self._credentials = credentials
         self._following: Following | None = None

@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tallystick.errors import NotFound, TallystickError, Unavailable
-from tallystick.rest.credentials import Credentials
 from tallystick.spark.source.link import Link
 from tallystick.spark.source.options import ReadOptions
 from tallystick.spark.source.places import BEGINNING, LAST_INDEX, Place
@@ -16,6 +16,9 @@ from tallystick.transports.pulsar.bulk import BulkTransport
 from tallystick.transports.pulsar.feed import EntryFeed, EntryId, FedEntry
 from tallystick.wire.pulsar.faults import MalformedFrame
 
+if TYPE_CHECKING:
+    from tallystick.rest.credentials import Credentials
+
 log = logging.getLogger("tallystick.spark")
 
 _MOST_ROWS = 10_000
@@ -24,7 +27,7 @@ _PATIENCE_S = 1.0
 """After so long without an entry the broker is asked whether there is one."""
 
 
-def read_range(wanted: Range, options: ReadOptions, credentials: Credentials | None) -> Iterator[pa.RecordBatch]:
+def read_range(wanted: Range, options: ReadOptions, credentials: "Credentials | None") -> Iterator[pa.RecordBatch]:
     """All records of the range, in their order.
 
     Raises `NotFound` where entries are gone that the range should have, unless losses are allowed, and `TimedOut` where

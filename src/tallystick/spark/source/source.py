@@ -1,21 +1,27 @@
-"""The Spark data source `tally`: topics of the embedded broker and of any Pulsar."""
+"""The Spark data source `tally`: topics of the embedded broker and of any Pulsar.
+
+Spark starts a process for each step of a query, and each imports this: what only some need is imported where it is.
+"""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
 )
 from pyspark.sql.types import StructType
 
-from tallystick.errors import InvalidArgument
-from tallystick.rest.credentials import Credentials
+from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.spark.columns import FRAMES
-from tallystick.spark.source.options import read_options
-from tallystick.spark.source.readers import BatchReader, StreamReader
+
+if TYPE_CHECKING:
+    from tallystick.rest.credentials import Credentials
+    from tallystick.spark.source.options import ReadOptions, WriteOptions
 
 NAME = "tally"
 
@@ -27,7 +33,7 @@ class TallyDataSource(DataSource):
     the class: `register` makes one that knows the credentials of the session's clusters by their URLs.
     """
 
-    accounts: ClassVar[Mapping[str, Credentials]] = {}
+    accounts: ClassVar["Mapping[str, Credentials]"] = {}
 
     @classmethod
     def name(cls) -> str:
@@ -37,29 +43,56 @@ class TallyDataSource(DataSource):
         return FRAMES
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        _require_frames(schema)
-        options = read_options(self.options)
+        from tallystick.spark.source.readers import BatchReader
+
+        options = _read_options(self.options, schema)
         return BatchReader(options, self.accounts.get(options.url))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        _require_frames(schema)
-        options = read_options(self.options)
+        from tallystick.spark.source.readers import StreamReader
+
+        options = _read_options(self.options, schema)
         return StreamReader(options, self.accounts.get(options.url))
 
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        from tallystick.spark.source.writers import BatchWriter
 
-def _require_frames(schema: StructType) -> None:
+        options = _write_options(self.options, schema, overwrite)
+        return BatchWriter(options, self.accounts.get(options.url))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
+        from tallystick.spark.source.writers import StreamWriter
+
+        options = _write_options(self.options, schema, overwrite)
+        return StreamWriter(options, self.accounts.get(options.url))
+
+
+def _read_options(options: Mapping[str, str], schema: StructType) -> "ReadOptions":
+    from tallystick.spark.source.options import read_options
+
     if schema.fieldNames() != FRAMES.fieldNames():
         raise InvalidArgument("schema", "the source tally has columns of its own; leave out .schema(…)")
+    return read_options(options)
 
 
-_known: dict[str, Credentials] = {}
+def _write_options(options: Mapping[str, str], schema: StructType, overwrite: bool) -> "WriteOptions":
+    from tallystick.spark.source.options import write_options
+    from tallystick.spark.source.outgoing import require_columns
+
+    require_columns(schema.fieldNames())
+    if overwrite:
+        raise Unsupported("topics are appended to; write with mode append")
+    return write_options(options)
+
+
+_known: "dict[str, Credentials]" = {}
 """Of this process, by the URLs of their clusters."""
 _REGISTERED = "spark.tallystick.source"
 """How often the credentials had changed when the source was registered. A copy of a session has both."""
 _changes = 0
 
 
-def register(spark: SparkSession, *known: tuple[str, Credentials | None]) -> None:
+def register(spark: SparkSession, *known: "tuple[str, Credentials | None]") -> None:
     """Makes `format("tally")` known to a session, with the credentials of clusters by their URLs.
 
     A query that was planned before keeps what was known then.
