@@ -31,11 +31,11 @@ def test_a_missing_required_field_is_named_by_its_path(payload: bytes, path: str
 
 def test_a_map_of_numbers_beside_it_does_not_end_the_process() -> None:
     schema = parse(SchemaDefinition(PROTOBUF, TEXT))
-    with pytest.raises(InvalidRecord, match="required fields are missing: inner.x$"):
+    with pytest.raises(InvalidRecord, match=r"required fields are missing: inner\.x$"):
         FORMAT.decode(schema, b"\x2a\x04\x0a\x00\x10\x00\x32\x00")
 
 
 def test_the_key_of_a_map_that_is_no_utf8_is_refused() -> None:
     schema = parse(SchemaDefinition(PROTOBUF, TEXT))
-    with pytest.raises(InvalidRecord, match="the string Record.NumbersEntry.key is no UTF-8"):
+    with pytest.raises(InvalidRecord, match=r"the string Record\.NumbersEntry\.key is no UTF-8"):
         FORMAT.decode(schema, b"\x2a\x05\x0a\x01\xff\x10\x00")
