@@ -2,5 +2,6 @@
 
 from tallystick.spark.kafka.offsets import ends
 from tallystick.spark.kafka.reading import read, read_stream
+from tallystick.spark.kafka.writing import Delivery, write
 
-__all__ = ["ends", "read", "read_stream"]
+__all__ = ["Delivery", "ends", "read", "read_stream", "write"]
