@@ -8,13 +8,12 @@ from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import DataType
 
 from tallystick.formats.avro.types import AvroSchema
-from tallystick.spark.decoding import avro_texts
+from tallystick.spark.decoding import avro_checks, avro_texts
 from tallystick.spark.decoding.decoder import ColumnDecoder
-from tallystick.spark.decoding.texts import has_wrong_text
 
 _SEAL = avro_texts.new_seal()
-_MODE = "PERMISSIVE"
-"""What does not fit is null."""
+_OPTIONS = {"mode": "PERMISSIVE", "datetimeRebaseMode": "CORRECTED"}
+"""What does not fit is null; dates are those of the specification's calendar, whatever the session has."""
 
 
 def type_of(any_frame: DataFrame, schema: AvroSchema) -> DataType:
@@ -22,7 +21,7 @@ def type_of(any_frame: DataFrame, schema: AvroSchema) -> DataType:
     text = avro_texts.reader_text(schema)
     found = _TYPES.get(text)
     if found is None:
-        nothing = from_avro(F.lit(None).cast("binary"), text, {"mode": _MODE}).getField(avro_texts.VALUE)
+        nothing = from_avro(F.lit(None).cast("binary"), text, _OPTIONS).getField(avro_texts.VALUE)
         found = _TYPES[text] = any_frame.select(nothing.alias("v")).schema["v"].dataType
     return found
 
@@ -31,8 +30,8 @@ _TYPES: dict[str, DataType] = {}
 
 
 def decoder(writer: AvroSchema, reader: AvroSchema, target: DataType) -> ColumnDecoder:
-    """Raises `Unsupported` for the few pairs that Spark cannot read: a record that holds itself."""
-    return _decoder(_texts(writer, reader), target)
+    """Raises `Unsupported` for the few pairs that Spark cannot read, such as a record that holds itself."""
+    return _decoder(_texts(writer, reader), reader)
 
 
 @lru_cache(maxsize=10_000)
@@ -40,11 +39,11 @@ def _texts(writer: AvroSchema, reader: AvroSchema) -> tuple[str, str]:
     return avro_texts.writer_text(writer, reader, _SEAL), avro_texts.reader_text(reader)
 
 
-def _decoder(texts: tuple[str, str], target: DataType) -> ColumnDecoder:
+def _decoder(texts: tuple[str, str], schema: AvroSchema) -> ColumnDecoder:
     writer, reader = texts
 
     def value(payload: Column, _: Column) -> Column:
         sealed = F.concat(payload, F.lit(_SEAL.data))
-        return from_avro(sealed, writer, {"avroSchema": reader, "mode": _MODE}).getField(avro_texts.VALUE)
+        return from_avro(sealed, writer, {"avroSchema": reader, **_OPTIONS}).getField(avro_texts.VALUE)
 
-    return ColumnDecoder(value, key=texts, wrong=lambda column: has_wrong_text(column, target))
+    return ColumnDecoder(value, key=texts, wrong=lambda column: avro_checks.wrong(column, schema.root))

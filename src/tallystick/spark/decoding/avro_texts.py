@@ -2,7 +2,7 @@
 
 The library has rules of its own for names, aliases and unions. So both schemas are written anew for each pair: types
 and fields of the writer that the reader takes have the reader's names, all others have names that no reader knows, and
-what our codec would refuse (another logical type, a record of another name) is a type that no bytes fit. What the
+what does not fit by our rules (another logical type, a record of another name) is a type that no bytes fit. What the
 reader does not take is passed over by the library.
 
 Behind the value stands a seal: fields that only the writer has, which are passed over too, but only if the bytes there
@@ -11,17 +11,21 @@ are the right ones. So a payload that is too short or too long does not fit, and
 
 import json
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from tallystick.errors import Unsupported
 from tallystick.formats.avro import resolution
+from tallystick.formats.avro.defaults import Defaults
+from tallystick.formats.avro.payload_limits import holds_itself
 from tallystick.formats.avro.types import (
     Array,
     AvroSchema,
     AvroType,
     Enum,
+    Field,
     Fixed,
     Logical,
     Map,
@@ -29,13 +33,24 @@ from tallystick.formats.avro.types import (
     Primitive,
     Record,
     Union,
+    describe,
 )
+from tallystick.spark.decoding.avro_checks import is_one_number
 
 VALUE = "v"
 _FRAME = "tally.Sealed"
-_IMPOSSIBLE_BYTES = 2**30
+_IMPOSSIBLE_BYTES = 2**26
+"""More than any payload has, and no more than our sessions let the library read at all."""
 _SEAL_BYTES = 8
 _CHOICES = 4
+_MOST_DIGITS = 38
+_INTEGERS = ("int", "long")
+_JSON_TYPES = {
+    **dict.fromkeys(("int", "long", "float", "double"), "number"),
+    **dict.fromkeys(("string", "bytes", "fixed", "enum"), "string"),
+    **dict.fromkeys(("map", "record"), "object"),
+    **{kind: kind for kind in ("null", "boolean", "array")},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +66,19 @@ def new_seal() -> Seal:
 
     Drawn anew by each driver, so that no producer has its records end like that.
     """
-    places = [secrets.randbelow(_CHOICES) for _ in range(_SEAL_BYTES)]
+    places = _places()
     fields = [{"name": f"s{i}", "type": _lock(place, is_first=i == 0)} for i, place in enumerate(places)]
     return Seal(bytes(2 * place for place in places), tuple(fields))
+
+
+def _places() -> list[int]:
+    """The first is not nought, which would be taken for the end of a longer number that a payload leaves open; and no
+    beginning is an end, or else bytes between the payload and the seal could stand for the beginning.
+    """
+    while True:
+        places = [1 + secrets.randbelow(_CHOICES - 1), *(secrets.randbelow(_CHOICES) for _ in range(_SEAL_BYTES - 1))]
+        if all(places[:-shift] != places[shift:] for shift in range(1, _SEAL_BYTES)):
+            return places
 
 
 def _lock(place: int, *, is_first: bool) -> list[Any]:
@@ -88,7 +113,12 @@ class _Reader:
     inside: list[str] = field(default_factory=list)
 
     def of(self, type_: AvroType) -> Any:
+        problem = _problem(type_)
+        if problem is not None:
+            raise Unsupported(problem)
         match type_:
+            case Union(branches=(Primitive(kind="null") as only,)):
+                return only.kind
             case Union(branches=branches):
                 return [self.of(branch) for branch in branches]
             case Array(items=items):
@@ -102,24 +132,21 @@ class _Reader:
                 f"record {type_.name} holds itself, and a table of Spark cannot: read it as bytes, or with a reader "
                 "whose schema leaves that field out"
             )
+        name = _java_name(type_.name)
         if type_.name in self.defined:
-            return type_.name
+            return name
         self.defined.add(type_.name)
         match type_:
             case Fixed(size=size, logical=logical):
-                return {"type": "fixed", "name": type_.name, "size": size, **_logical(logical)}
+                return {"type": "fixed", "name": name, "size": size, **_logical(logical)}
             case Enum(symbols=symbols, default=default):
                 told = {} if default is None else {"default": default}
-                return {"type": "enum", "name": type_.name, "symbols": list(symbols), **told}
+                return {"type": "enum", "name": name, "symbols": list(symbols), **told}
             case Record(fields=fields):
                 self.inside.append(type_.name)
-                inner = [
-                    {"name": f.name, "type": self.of(f.type)}
-                    | ({} if f.default is None else {"default": json.loads(f.default)})
-                    for f in fields
-                ]
+                inner = [{"name": f.name, "type": self.of(f.type), **_default(type_, f)} for f in fields]
                 self.inside.pop()
-                return {"type": "record", "name": type_.name, "fields": inner}
+                return {"type": "record", "name": name, "fields": inner}
         raise AssertionError(type_)
 
 
@@ -136,38 +163,39 @@ class _Writer:
             return [self.of(branch, reader) for branch in writer.branches]
         if isinstance(reader, Union):
             chosen = resolution.branch_for(reader, writer)
-            return self._alone(writer) if chosen is None else self.of(writer, reader.branches[chosen])
+            return self._impossible() if chosen is None else self.of(writer, reader.branches[chosen])
+        if not resolution.matches(reader, writer):
+            return self._impossible()
         match writer, reader:
             case Array(), Array():
                 return {"type": "array", "items": self.of(writer.items, reader.items)}
             case Map(), Map():
                 return {"type": "map", "values": self.of(writer.values, reader.values)}
             case Primitive(), Primitive():
-                return writer.kind if writer.logical == reader.logical else self._impossible()
-        if isinstance(writer, Named) and isinstance(reader, Named) and writer.kind == reader.kind:
-            return self._named(writer, reader)
-        return self._alone(writer)
+                return writer.kind if _means_the_same(writer.logical, reader.logical) else self._impossible()
+        assert isinstance(writer, Named)
+        assert isinstance(reader, Named)
+        return self._named(writer, reader)
 
     def _named(self, writer: Named, reader: Named) -> Any:
-        if not resolution.has_same_name(reader, writer):
-            return self._impossible()
+        name = _java_name(reader.name)
         if reader.name in self._met:
             if self._met[reader.name] != (writer, reader):
                 raise Unsupported(
                     f"{writer.kind} {writer.name} and another type of the writer are both read as {reader.name}, "
                     "which Spark's Avro reader cannot do"
                 )
-            return reader.name
+            return name
         self._met[reader.name] = (writer, reader)
         match writer, reader:
             case Fixed(), Fixed():
-                if writer.logical != reader.logical:
+                if not _means_the_same(writer.logical, reader.logical):
                     return self._impossible()
-                return {"type": "fixed", "name": reader.name, "size": writer.size}
+                return {"type": "fixed", "name": name, "size": writer.size}
             case Enum(), Enum():
-                return {"type": "enum", "name": reader.name, "symbols": list(writer.symbols)}
+                return {"type": "enum", "name": name, "symbols": list(writer.symbols)}
             case Record(), Record():
-                return {"type": "record", "name": reader.name, "fields": self._fields(writer, reader)}
+                return {"type": "record", "name": name, "fields": self._fields(writer, reader)}
         raise AssertionError(writer)
 
     def _fields(self, writer: Record, reader: Record) -> list[dict[str, Any]]:
@@ -188,7 +216,12 @@ class _Writer:
         return _endless(f"tally.Impossible{next(self._numbers)}")
 
     def _alone(self, writer: AvroType) -> Any:
-        """Under names of no reader: it is passed over, or refused where the reader expects something."""
+        """Under names of no reader: it is passed over."""
+        if holds_itself(writer):
+            # The library calls itself for each level, and the stack of an executor ends before a payload does.
+            raise Unsupported(
+                f"{describe(writer)} of the writer holds itself, and Spark's Avro reader trusts its depth"
+            )
         match writer:
             case Union(branches=branches):
                 return [self._alone(branch) for branch in branches]
@@ -210,6 +243,76 @@ class _Writer:
                 inner = [{"name": f"w{i}", "type": self._alone(f.type)} for i, f in enumerate(fields)]
                 return {"type": "record", "name": name, "fields": inner}
         raise AssertionError(writer)
+
+
+def _means_the_same(writer: Logical | None, reader: Logical | None) -> bool:
+    """As the rules have it: a reader may give plain values a meaning, or ignore one, but not change it."""
+    return writer is None or reader is None or writer == reader
+
+
+def _java_name(name: str) -> str:
+    """Java's library takes no dollars, which the names of inner classes have; a reader's names are its own to us."""
+    return f"r.{name.replace('$', '_24_')}"
+
+
+def _problem(type_: AvroType) -> str | None:
+    """Why Spark has no values like those of a reader's type; parts of it are not looked at."""
+    match type_:
+        case Union() if is_one_number(type_) and any(b.kind in _INTEGERS and b.logical for b in _primitives(type_)):
+            return f"Spark takes a {describe(type_)} for one number, and does not tell its logical types apart"
+        case Union(branches=()):
+            return "an empty union has no values"
+        case Primitive(logical=logical) | Fixed(logical=logical) if logical is not None:
+            if (logical.precision or 0) > _MOST_DIGITS:
+                return f"Spark's decimals have at most {_MOST_DIGITS} digits, and a {logical} has more"
+        case Enum(symbols=symbols):
+            return _name_problem(f"symbols of enum {type_.name}", symbols)
+        case Record():
+            names = [f.name for f in type_.fields]
+            if len({name.lower() for name in names}) < len(names):
+                return f"fields of record {type_.name} differ in upper and lower case only, which Spark takes for one"
+            return _name_problem(f"fields of record {type_.name}", names)
+    return None
+
+
+def _name_problem(whose: str, names: Sequence[str]) -> str | None:
+    strange = [name for name in names if not name.replace("_", "a").isidentifier()]
+    if not strange:
+        return None
+    return f"Spark's Avro reader takes letters, digits and underscores only, and {whose} have others: {strange[0]!r}"
+
+
+def _primitives(union: Union) -> list[Primitive]:
+    return [branch for branch in union.branches if isinstance(branch, Primitive)]
+
+
+def _default(record: Record, field: Field) -> dict[str, Any]:
+    if field.default is None:
+        return {}
+    default = json.loads(field.default)
+    if not _is_read_alike(field.type, default, Defaults()):
+        raise Unsupported(
+            f"the default of field {field.name!r} of record {record.name} is of another branch of its union for "
+            "Spark's Avro reader than for others; put that branch first"
+        )
+    return {"default": default}
+
+
+def _is_read_alike(type_: AvroType, default: Any, defaults: Defaults) -> bool:
+    """Whether Java's library, which looks at little more than JSON's own types, takes the branches that we take."""
+    match type_:
+        case Union(branches=branches):
+            chosen = next(i for i, branch in enumerate(branches) if defaults.problem(branch, default) is None)
+            if any(_JSON_TYPES[branch.kind] == _JSON_TYPES[branches[chosen].kind] for branch in branches[:chosen]):
+                return False
+            return _is_read_alike(branches[chosen], default, defaults)
+        case Array(items=items):
+            return all(_is_read_alike(items, item, defaults) for item in default)
+        case Map(values=values):
+            return all(_is_read_alike(values, value, defaults) for value in default.values())
+        case Record(fields=fields):
+            return all(_is_read_alike(f.type, default[f.name], defaults) for f in fields if f.name in default)
+    return True
 
 
 def _logical(logical: Logical | None) -> dict[str, Any]:
