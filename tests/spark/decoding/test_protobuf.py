@@ -274,9 +274,16 @@ def test_the_path_before_the_payload_chooses_the_message() -> None:
     found = [None if value is None else value["id"] for value in read(schema, rows, is_framed=True)]
     assert found == [5, 5, None, None, None, None, 0]
     assert [value["id"] for value in read(schema, [b"\x00" + order] * 3, is_framed=True)] == [5, 5, 5]
+    names = [b"a" * n for n in (0, 1, 300, 5, 70_000)] * 300
+    paid = [b"\x00\x12" + _varint(len(name)) + name for name in names]
+    assert [value["customer"].encode() for value in read(schema, paid, is_framed=True)] == names
     other = parsed(PROTO3, "Other")
     framed = [confluent_frame.path_bytes((2,)) + b"\x0a\x01x", b"\x00\x0a\x01x"]
     assert read(other, framed, is_framed=True) == [{"name": "x"}, None]
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _varint(number >> 7)
 
 
 def test_a_reader_reads_by_numbers_and_another_format_by_names() -> None:
