@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tallystick.spark.session import session
+from tallystick.spark.sessions import session
 from tests.contracts.clusters import Served, shared_server
 from tests.maven import missing
 from tests.pulsar.fixtures import both, common
+from tests.spark.sessions import SMALL
 
 __all__ = ["both", "common"]
 
@@ -28,17 +29,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         pytest.skip(f"Spark cannot run here: {reason}")
     warehouse = tmp_path_factory.mktemp("warehouse")
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
+        **SMALL,
         "spark.sql.warehouse.dir": str(warehouse),
         "spark.sql.catalog.tables": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.tables.type": "hadoop",
         "spark.sql.catalog.tables.warehouse": str(warehouse / "iceberg"),
-        "spark.databricks.delta.snapshotPartitions": "2",
-        "spark.sql.streaming.metricsEnabled": "false",
     }
     opened = session("tests", master="local[2]", connectors=["avro", "kafka", "delta", "iceberg"], settings=settings)
     opened.sparkContext.setLogLevel("ERROR")

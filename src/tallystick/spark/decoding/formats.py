@@ -11,13 +11,15 @@ from tallystick.errors import Unsupported
 from tallystick.formats.avro.types import AvroSchema, Union
 from tallystick.formats.json_schema import JsonSchema
 from tallystick.formats.primitive import PrimitiveSchema
+from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.schema_type import AVRO, PULSAR_JSON
-from tallystick.spark.decoding import avro, json_schema, primitive, pulsar_json, taking
+from tallystick.spark.decoding import avro, json_schema, primitive, protobuf, pulsar_json, taking
 from tallystick.spark.decoding.conforming import conformed
 from tallystick.spark.decoding.decoder import ColumnDecoder, Decoder
 from tallystick.spark.decoding.schemas import Known
 from tallystick.spark.types import json_schema as json_schema_types
 from tallystick.spark.types import primitive as primitive_types
+from tallystick.spark.types import protobuf as protobuf_types
 
 
 def type_of(any_frame: DataFrame, reader: Known) -> DataType:
@@ -28,7 +30,9 @@ def type_of(any_frame: DataFrame, reader: Known) -> DataType:
                 raise Unsupported("a value that may be null as a whole cannot be told from one that does not fit")
             return avro.type_of(any_frame, schema)
         case JsonSchema() as schema:
-            return json_schema_types.shape_of(schema).type
+            return json_schema_types.type_of(schema)
+        case ProtobufSchema() as schema:
+            return protobuf_types.type_of(schema)
         case PrimitiveSchema() as schema:
             return primitive_types.type_of(schema)
     raise Unsupported(f"{reader.definition.type} cannot be read on Spark")
@@ -46,6 +50,10 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
             return _avro_as_other(any_frame, ours, target)
         case JsonSchema() as ours, _:
             return json_schema.decoder(ours, target, references=writer.references)
+        case ProtobufSchema() as ours, ProtobufSchema() as theirs:
+            return protobuf.decoder(ours, target, reader=theirs, is_framed=is_framed)
+        case ProtobufSchema() as ours, _:
+            return protobuf.decoder(ours, target, is_framed=is_framed)
         case PrimitiveSchema() as ours, _:
             return primitive.decoder(ours, target)
     raise Unsupported(f"{writer.definition.type} cannot be read as {reader.definition.type} on Spark")
