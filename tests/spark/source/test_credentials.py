@@ -49,7 +49,7 @@ def test_a_cluster_that_was_made_known_needs_no_function_of_ours(spark: SparkSes
     # Another address of the same broker, of which nothing is known yet.
     url = secure.url.replace("localhost", "127.0.0.1")
     reading = spark.read.format("tally").option("url", url).option("topics", "spark-known")
-    with pytest.raises(AnalysisException, match="certificate|Unauthenticated"):
+    with pytest.raises(AnalysisException, match=r"certificate|Unauthenticated"):
         reading.option("timeoutSeconds", "3").load().count()
     register(spark, (url, secure.credentials(f"admin.{SECRET}")))
     assert reading.load().count() == 1

@@ -1,9 +1,11 @@
 """Topics as batches: all columns, several topics, patterns, partitions, places to begin and to end."""
 
 import re
+import secrets
 import time
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -11,8 +13,13 @@ from tallystick.messaging.ports import Mark, Outgoing
 from tallystick.model.subject import Version
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FRAMES
+from tallystick.spark.source import planning
+from tallystick.spark.source.following import Following
+from tallystick.spark.source.options import read_options
+from tallystick.spark.source.places import from_offset
 from tallystick.spark.topics import ends, read_topic
 from tests.contracts.clusters import Cluster as Backend
+from tests.pulsar.servers import Both
 from tests.spark.source.conftest import numbered, send
 
 
@@ -145,3 +152,33 @@ def test_frames_before_payloads_are_taken_off(spark: SparkSession, embedded: Bac
         (None, None, None),
     ]
     assert [row.status for row in rows] == [1 if framing == "mesh" else None] * 2 + [None] * 4
+
+
+def test_ranges_go_over_ledgers(spark: SparkSession, both: Both) -> None:
+    """A real Pulsar begins a new ledger when a topic was unloaded; an embedded broker has one for each topic."""
+    url, topic = both.pulsar.service_url, f"ledgers-{secrets.token_hex(4)}"
+    cluster = Cluster(url)
+    first = send(url, topic, numbered(5), batch_messages=2)
+    admin = f"{both.pulsar.admin_url}/admin/v2/persistent/public/default/{topic}"
+    httpx.put(f"{admin}/unload", timeout=30).raise_for_status()
+    between = ends(cluster, topic)
+    second = send(url, topic, numbered(5, 5), batch_messages=1)
+    assert first[0].ledger != second[0].ledger  # type: ignore[union-attr]
+    assert payloads(read_topic(spark, cluster, topic)) == [str(number).encode() for number in range(10)]
+    assert payloads(read_topic(spark, cluster, topic, starting=between)) == [
+        str(number).encode() for number in range(5, 10)
+    ]
+    middle = {topic: {"-1": f"{first[1].ledger}:{first[1].entry}"}}  # type: ignore[union-attr]
+    assert read_topic(spark, cluster, topic, starting=middle, ending=ends(cluster, topic), minPartitions=3).count() == 8
+    (start,) = planning.ranges(from_offset(middle), from_offset(ends(cluster, topic)))
+    options = read_options({"url": url, "topics": topic, "maxRecordsPerBatch": "3"})
+    following = Following(options, None)
+    try:
+        following.came_to({start.partition: start.start})
+        sizes = []
+        while (end := following.next_end()) != {start.partition: start.end}:
+            sizes.append(end)
+            following.came_to(end)
+        assert len(sizes) == 2
+    finally:
+        following.close()

@@ -1,12 +1,13 @@
 """Topics as streams: bounded micro-batches, checkpoints, what comes later, and what is gone."""
 
-from collections.abc import Callable
+import re
+import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tallystick.spark.cluster import Cluster
-from tallystick.spark.topics import read_topic_stream
+from tallystick.spark.topics import ends, read_topic_stream
 from tests.contracts.clusters import Cluster as Backend
 from tests.spark.source.conftest import numbered, send
 
@@ -18,10 +19,8 @@ class Batches:
 
     def __init__(self) -> None:
         self.found: dict[int, list[tuple[str, int, int]]] = {}
-        self.on_batch: Callable[[int], None] = lambda _: None
 
     def take(self, frames: DataFrame, batch: int) -> None:
-        self.on_batch(batch)
         rows = frames.select("topic", "partition", "payload").collect()
         self.found[batch] = [(row.topic, row.partition, int(row.payload)) for row in rows]
 
@@ -72,3 +71,37 @@ def test_bounded_batches_are_exact_and_go_on_after_the_checkpoint(
     third = Batches()
     run(frames, third, tmp_path)
     assert third.numbers == []
+
+
+def test_what_is_new_comes_along_and_an_end_holds(spark: SparkSession, embedded: Backend, tmp_path: Path) -> None:
+    cluster, name = Cluster(embedded.url), embedded.topic("new")
+    every = re.compile(f"{name}-.*")
+    send(embedded.url, f"{name}-a", numbered(3))
+    end = ends(cluster, every)
+    send(embedded.url, f"{name}-a", numbered(3, 3))
+    send(embedded.url, f"{name}-b", numbered(3, 10))
+    first, second = Batches(), Batches()
+    run(read_topic_stream(spark, cluster, every, ending=end), first, tmp_path)
+    assert first.numbers == [0, 1, 2]
+    run(read_topic_stream(spark, cluster, every), second, tmp_path)
+    assert second.numbers == [3, 4, 5, 10, 11, 12]
+
+
+def test_topics_and_partitions_appear_while_a_query_runs(
+    spark: SparkSession, embedded: Backend, tmp_path: Path
+) -> None:
+    cluster, name = Cluster(embedded.url), embedded.topic("running")
+    batches = Batches()
+    send(embedded.url, f"{name}-a", numbered(2))
+    frames = read_topic_stream(spark, cluster, re.compile(f"{name}-.*"), starting="latest")
+    query = frames.writeStream.foreachBatch(batches.take).option("checkpointLocation", str(tmp_path)).start()
+    try:
+        query.processAllAvailable()
+        embedded.divide(f"{name}-b", 2)
+        send(embedded.url, f"{name}-b-partition-1", numbered(2, 10))
+        until = time.monotonic() + WAIT_S
+        while batches.numbers != [10, 11] and time.monotonic() < until:
+            time.sleep(0.1)
+        assert batches.numbers == [10, 11]
+    finally:
+        query.stop()

@@ -6,6 +6,8 @@ was counted for one micro-batch and not used counts for the next. It costs the b
 where entries are batches, and nothing where micro-batches have no limit.
 """
 
+import contextlib
+import time
 from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -77,20 +79,17 @@ class Scout:
 
     async def _more(self, end: Place) -> bool:
         """Whether another entry was counted; False where none is left up to `end`."""
-        waited_s = 0.0
+        heard = time.monotonic()
         while self._passed < end.id:
             came = await self.feed.take(_PATIENCE_S)
             if came:
                 self._passed = came[-1].id
                 self._counted += map(_ahead, came)
                 return True
-            waited_s += _PATIENCE_S
-            if waited_s >= self._timeout_s:
-                raise self.feed.silence(str(end), waited_s)
-            try:
+            if (silence_s := time.monotonic() - heard) >= self._timeout_s:
+                raise self.feed.silence(str(end), silence_s)
+            with contextlib.suppress(Unavailable):
                 self._passed = max(self._passed, await self.feed.passed())
-            except Unavailable:
-                continue
         return False
 
 

@@ -1,6 +1,8 @@
 """One range of a partition as Arrow's record batches: what a task does."""
 
+import contextlib
 import logging
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -53,23 +55,17 @@ def _entries(link: Link, wanted: Range, options: ReadOptions) -> Iterator[list[F
         lost(f"topic {wanted.partition}: it is not there any more ({e.message})", options)
         return
     check_start(feed, wanted, options)
-    last, silence_s = after, 0.0
+    last, heard = after, time.monotonic()
     while _is_awaited(feed, last, wanted.end):
         entries = link.run(feed.take(_PATIENCE_S))
         if entries:
-            silence_s, last = 0.0, entries[-1].id
+            last, heard = entries[-1].id, time.monotonic()
             yield [entry for entry in entries if entry.id <= wanted.end.id]
-            continue
-        silence_s += _PATIENCE_S
-        try:
-            passed = link.run(feed.passed())
-        except Unavailable as e:
-            if silence_s >= options.timeout_s:
-                raise feed.silence(str(wanted.end), silence_s) from e
-            continue
-        last = max(last, passed)
-        if silence_s >= options.timeout_s:
+        elif (silence_s := time.monotonic() - heard) >= options.timeout_s:
             raise feed.silence(str(wanted.end), silence_s)
+        else:
+            with contextlib.suppress(Unavailable):
+                last = max(last, link.run(feed.passed()))
 
 
 def _is_awaited(feed: EntryFeed, last: EntryId, end: Place) -> bool:

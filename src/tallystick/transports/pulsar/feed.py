@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tallystick.errors import TallystickError, TimedOut
 from tallystick.model.position import PulsarPosition
 from tallystick.transports.pulsar.attachment import Attachment
+from tallystick.transports.pulsar.backoff import patiently
 from tallystick.transports.pulsar.cluster import Cluster
 from tallystick.transports.pulsar.connection import Connection
 from tallystick.transports.pulsar.place import message_id, signed
@@ -150,9 +151,13 @@ class EntryFeed:
     # Questions
 
     async def last(self) -> PulsarPosition | None:
-        """The topic's last message; None where it is empty."""
-        await self._ask_last(await self._attachment.there())
+        """The topic's last message; None where it is empty. Raises `Unavailable` after the operation's time-out."""
+        settings = self._cluster.settings
+        await patiently(self._ask_last_there, settings.url, settings.operation_timeout_s)
         return self.last_known
+
+    async def _ask_last_there(self) -> EntryId:
+        return await self._ask_last(await self._attachment.there())
 
     async def passed(self) -> EntryId:
         """The last entry that will not come any more: it came, or is one that the broker keeps to itself."""
@@ -178,7 +183,9 @@ class EntryFeed:
         trouble = self._attachment.trouble
         reason = "it has not sent them" if trouble is None else trouble.message
         url = self._cluster.settings.url
-        return TimedOut(f"topic {self.topic}: {url} was waited for {waited_s:g} s for entries up to {wanted}: {reason}")
+        return TimedOut(
+            f"topic {self.topic}: {url} was waited for {waited_s:.0f} s for entries up to {wanted}: {reason}"
+        )
 
     async def close(self) -> None:
         connection = self._attachment.connection
