@@ -97,6 +97,11 @@ def reader_text(reader: AvroSchema) -> str:
     return _text([{"name": VALUE, "type": _Reader().of(reader.root)}])
 
 
+def own_text(schema: AvroSchema) -> str:
+    """To write by: nothing around the value."""
+    return json.dumps(_Reader().of(schema.root), separators=(",", ":"))
+
+
 def writer_text(writer: AvroSchema, reader: AvroSchema, seal: Seal) -> str:
     return _text([{"name": VALUE, "type": _Writer().of(writer.root, reader.root)}, *seal.fields])
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from tallystick.connect.client import Client
@@ -26,7 +26,7 @@ UNKNOWN = "RECORD_SCHEMA_UNKNOWN"
 UNTOLD = "RECORD_SCHEMA_UNTOLD"
 LATEST = "latest"
 
-Reader = str | int | SchemaDefinition | ClientSchema[object]
+Reader = str | int | SchemaDefinition | ClientSchema[Any]
 """Which schema values are read by: "latest", a version of the topic's subject, or a schema."""
 _GUID_BYTES = 16
 _MOST_KEPT = 16
@@ -149,6 +149,15 @@ class Schemas:
     def registered(self, subject: str, definition: SchemaDefinition) -> RegisteredSchema:
         return self._lookup().register(subject, definition)
 
+    def attached(self, topic: str, known: Known) -> int | None:
+        """Get or create: the version of a schema in a topic's own subject. Raises `IncompatibleSchema`."""
+        schema: NativeSchema[object] = NativeSchema(known.definition, references=known.references)
+        producer = self._connected().producer(topic, schema)
+        try:
+            return producer.schema_version
+        finally:
+            producer.close()
+
     def _asked(self, told: Told) -> Writer:
         try:
             return self._by_frame(told) if self.cluster.is_framed else self._by_metadata(told)
@@ -200,9 +209,12 @@ class Schemas:
         return _known(definition, references)
 
     def _of_cluster(self, topic: str, version: int | None) -> SchemaDefinition | None:
+        return self._connected().schema(topic, version)
+
+    def _connected(self) -> Client:
         if self._client is None:
             self._client = Client(self.cluster.url, credentials=self.cluster.credentials)
-        return self._client.schema(topic, version)
+        return self._client
 
     def _lookup(self) -> RegistryClient:
         if self._registry is None:
