@@ -105,6 +105,22 @@ def test_a_stream_that_is_done_again_is_there_once(
     assert found == list(range(110))
 
 
+def test_micro_batches_are_written_in_foreach_batch(spark: SparkSession, embedded: Backend, tmp_path: Path) -> None:
+    cluster, source, target = Cluster(embedded.url), embedded.topic("from"), embedded.topic("to")
+    send(embedded.url, source, numbered(10))
+    query = (
+        read_topic_stream(spark, cluster, source)
+        .writeStream.foreachBatch(lambda rows, id_: write_topic(rows, cluster, target, producer="q", batch_id=id_))
+        .option("checkpointLocation", str(tmp_path))
+        .start()
+    )
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert [int(row.payload) for row in read_topic(spark, cluster, target).collect()] == list(range(10))
+
+
 def test_frames_are_put_before_payloads(spark: SparkSession, embedded: Backend) -> None:
     cluster, source, target = Cluster(embedded.url), embedded.topic("from"), embedded.topic("to")
     bodies = [b"\x01\x00\x00\x00\x00\x07body", b"\x00\x00\x00\x00\x00\x08", b"no frame", None]
