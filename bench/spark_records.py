@@ -21,7 +21,7 @@ from tallystick.model.schema_type import AVRO
 from tallystick.rest import RegistryClient
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FRAMES
-from tallystick.spark.session import session
+from tallystick.spark.sessions import session
 from tests.maven import missing
 
 DISTINCT = 5_000

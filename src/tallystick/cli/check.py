@@ -1,11 +1,13 @@
 """`tally check`: may a schema become the next version?"""
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
+from tallystick.cli.data_options import DataOptions, data_options
 from tallystick.cli.faults import BadInput, Fault, unusable
 from tallystick.cli.registry_options import RegistryOptions, exit_code, fault_of, registry_options, subject_option
 from tallystick.cli.terminal import Terminal, colour_option, show, terminal, write
@@ -15,6 +17,7 @@ from tallystick.model.schema_type import SchemaType
 from tallystick.model.strategy import Strategy
 
 if TYPE_CHECKING:
+    from tallystick.cli.data_report import DataReport
     from tallystick.cli.report import Report
 
 FITS, DOES_NOT_FIT, BAD_INPUT = 0, 1, 2
@@ -79,6 +82,7 @@ def _schema_type(_context: click.Context, _parameter: click.Parameter, value: st
 @click.option("--diff/--no-diff", default=True, help="Text: with or without the list of changes.")
 @click.option("--all", "show_all", is_flag=True, help="Text: show every finding and change of a long list.")
 @subject_option
+@data_options
 @registry_options(required=False)
 @colour_option
 @click.pass_context
@@ -95,6 +99,7 @@ def check(
     show_all: bool,
     registry: RegistryOptions,
     subject: str | None,
+    data: DataOptions | None,
     colour: str,
 ) -> int:
     """Check whether NEW may follow the OLD versions, which are given oldest first.
@@ -106,15 +111,27 @@ def check(
     tally check order-v1.avsc order-v2.avsc order-v3.avsc --strategy FULL_TRANSITIVE
     git show main:order.proto | tally check - order.proto --output github
     tally check order.avsc --registry http://localhost:8081 --subject orders-value
+    tally check order.avsc --data orders --since 7d
 
-    Against a registry the subject's own strategy and policy count unless others are given.
+    Against a registry the subject's own strategy and policy count unless others are given. Against data no strategy
+    counts: NEW fits if it reads every record.
     """
-    from tallystick.cli import registry_check
+    from tallystick.cli import data_check, registry_check
     from tallystick.cli.evaluation import evaluate, load
 
     options = Options(OptionalProperties(optional_properties))
     is_given = {name: context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in context.params}
     try:
+        if data is not None:
+            _require_data_alone(is_given)
+            cluster = data.cluster_beside(registry)
+            return _answer(
+                data_check.evaluate(cluster, data, files, schema_type, references, include),
+                output,
+                colour,
+                diff,
+                show_all,
+            )
         if subject is None and is_given["registry"]:
             raise unusable("--registry alone does not say what to check against", fix="name --subject")
         if subject is not None and registry.url is None:
@@ -135,11 +152,22 @@ def check(
     except TallystickError as e:
         _show_fault(fault_of(e), output, terminal(colour, sys.stderr))
         return exit_code(e)
+    return _answer(report, output, colour, diff, show_all)
+
+
+def _require_data_alone(is_given: Mapping[str, bool]) -> None:
+    for name in ("subject", "strategy", "optional_properties"):
+        if is_given[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise unusable(f"{option} compares schemas, --data reads records", fix="leave one of them out")
+
+
+def _answer(report: "Report | DataReport", output: str, colour: str, diff: bool, show_all: bool) -> int:
     _show(report, output, terminal(colour, sys.stdout), diff, show_all)
     return FITS if report.fits else DOES_NOT_FIT
 
 
-def _show(report: "Report", output: str, target: Terminal, diff: bool, show_all: bool) -> None:
+def _show(report: "Report | DataReport", output: str, target: Terminal, diff: bool, show_all: bool) -> None:
     from tallystick.cli.output import document, text
 
     if output != "text":

@@ -13,6 +13,7 @@ from tallystick.cli.demo.story import demo
 from tallystick.cli.rules import rules
 from tallystick.cli.schema import schema
 from tallystick.cli.serve import secret, serve
+from tallystick.cli.sql import sql
 from tallystick.cli.terminal import tolerate_every_character
 from tallystick.cli.topic import topic
 from tallystick.errors import TallystickError
@@ -71,7 +72,7 @@ def tally(debug: bool) -> None:
     """
 
 
-for command in (audit, check, demo, rules, schema, secret, serve, topic):
+for command in (audit, check, demo, rules, schema, secret, serve, sql, topic):
     tally.add_command(command)
 
 

@@ -3,7 +3,7 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -136,9 +136,9 @@ def subject_option(command: _Command) -> _Command:
     )(command)
 
 
-def output_option(command: _Command) -> _Command:
+def output_option(command: _Command, outputs: Sequence[str] = OUTPUTS) -> _Command:
     return click.option(
-        "--output", type=click.Choice(OUTPUTS), default="text", show_default=True, help="How to show the answer."
+        "--output", type=click.Choice(outputs), default="text", show_default=True, help="How to show the answer."
     )(command)
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +12,20 @@ import click
 from click.core import ParameterSource
 
 from tallystick.cli.faults import unusable
-from tallystick.cli.registry_options import answered, credentials, output_option
+from tallystick.cli.registry_options import OUTPUTS, answered, credentials, output_option
 from tallystick.cli.terminal import colour_option
 from tallystick.errors import TallystickError, Unauthenticated, Unavailable
 
 if TYPE_CHECKING:
     from tallystick.connect.client import Client
-    from tallystick.rest import RegistryClient
+    from tallystick.rest import Credentials, RegistryClient
+    from tallystick.spark.cluster import Cluster
 
 DEFAULT_CLUSTER = "pulsar://127.0.0.1:6650"
 _CLUSTER, _REGISTRY = "TALLY_CLUSTER", "TALLY_REGISTRY"
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FIXES: Mapping[type[TallystickError], str] = {
+FIXES: Mapping[type[TallystickError], str] = {
     Unauthenticated: "say who we are in TALLY_CLUSTER_TOKEN (Kafka: TALLY_CLUSTER_USER and TALLY_CLUSTER_PASSWORD),"
     " and with --ca whom to trust; a registry has its own, TALLY_REGISTRY_…",
     Unavailable: "check the URL, and that the cluster runs",
@@ -86,16 +87,32 @@ class ClusterOptions:
             )
             yield Connected(stack.enter_context(client), registry)
 
+    def for_spark(self) -> "Cluster":
+        """The same for the Spark engine, whose workers connect by themselves."""
+        from tallystick.messaging.settings import Framing
+        from tallystick.spark.cluster import Cluster
+
+        return Cluster(
+            self.url,
+            self.registry,
+            credentials=credentials(self.ca, self.cert, self.key, os.environ, _CLUSTER),
+            registry_credentials=self._registry_credentials(),
+            framing=Framing(self.framing),
+            options=self.options,
+        )
+
     def _open_registry(self) -> "RegistryClient":
         from tallystick.rest import RegistryClient
 
+        assert self.registry is not None
+        return RegistryClient(self.registry, credentials=self._registry_credentials(), timeout_s=self.timeout_s)
+
+    def _registry_credentials(self) -> "Credentials | None":
         ca, cert, key = (
             Path(os.environ[name]) if (name := f"{_REGISTRY}_{part}") in os.environ else given
             for part, given in (("CA", self.ca), ("CERT", self.cert), ("KEY", self.key))
         )
-        known = credentials(ca, cert, key, os.environ, _REGISTRY)
-        assert self.registry is not None
-        return RegistryClient(self.registry, credentials=known, timeout_s=self.timeout_s)
+        return credentials(ca, cert, key, os.environ, _REGISTRY)
 
 
 _OPTIONS = (
@@ -145,7 +162,7 @@ _OPTIONS = (
 )
 
 
-def cluster_command(command: Callable[..., int]) -> Callable[..., int]:
+def cluster_command(command: Callable[..., int], outputs: Sequence[str] = OUTPUTS) -> Callable[..., int]:
     """A command that gets `cluster`, `output` and `colour`, and whose errors become lines and an exit code."""
 
     @functools.wraps(command)
@@ -153,9 +170,10 @@ def cluster_command(command: Callable[..., int]) -> Callable[..., int]:
         def call() -> int:
             return command(cluster=_taken(more), output=output, colour=colour, **more)
 
-        return answered(call, output, colour, _FIXES)
+        # An output of the command's own has no form for errors.
+        return answered(call, output if output in OUTPUTS else "text", colour, FIXES)
 
-    decorated: Callable[..., Any] = colour_option(output_option(run))
+    decorated: Callable[..., Any] = colour_option(output_option(run, outputs))
     for option in _OPTIONS:
         decorated = option(decorated)
     return decorated

@@ -75,7 +75,7 @@ def _download(jars: list[tuple[str, str, str]], into: Path) -> None:
         pattern = str(Path(scratch, "[artifact]-[revision].[ext]"))
         arguments = ["-ivy", str(asked), "-retrieve", pattern, "-types", "jar", "bundle", "-warn"]
         done = subprocess.run(  # noqa: S603
-            [_java(), "-cp", _ivy(), "org.apache.ivy.Main", *arguments], capture_output=True, text=True
+            [java(), "-cp", _ivy(), "org.apache.ivy.Main", *arguments], capture_output=True, text=True
         )
         for _, name, version in jars:
             file = Path(scratch, f"{name}-{version}.jar")
@@ -105,7 +105,8 @@ def _ivy() -> str:
     return str(next(Path(pyspark.__file__).parent.joinpath("jars").glob("ivy-*.jar")))
 
 
-def _java() -> str:
+def java() -> str:
+    """The program that Spark runs on. Raises `Unsupported` where there is none."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:

@@ -1,10 +1,11 @@
 """Ways to show an answer: one module each, all of them pure functions from values to text."""
 
+from tallystick.cli.data_report import DataReport
 from tallystick.cli.faults import Fault
 from tallystick.cli.report import Report
 
 
-def document(output: str, answer: Report | Fault) -> str:
+def document(output: str, answer: Report | DataReport | Fault) -> str:
     """An answer for programs. Only the module that is asked for is loaded."""
     match output:
         case "json":

@@ -1,5 +1,6 @@
 """Workflow commands of GitHub Actions: one annotation a reason, on the candidate's line."""
 
+from tallystick.cli.data_report import DataReport, occurrences
 from tallystick.cli.faults import Fault
 from tallystick.cli.output.excerpt import printable
 from tallystick.cli.report import Reason, Report, reasons
@@ -7,7 +8,9 @@ from tallystick.cli.sources import STANDARD_INPUT, ci_path
 from tallystick.finding import Place
 
 
-def render(answer: Report | Fault) -> str:
+def render(answer: Report | DataReport | Fault) -> str:
+    if isinstance(answer, DataReport):
+        return _data_report(answer)
     return _fault(answer) if isinstance(answer, Fault) else _report(answer)
 
 
@@ -17,6 +20,16 @@ def _report(report: Report) -> str:
     # An ordinary line of the log; it never starts with "::", whatever the file is called.
     verdict = f"{'fits' if report.fits else 'does not fit'} under {report.strategy}"
     return "\n".join([*lines, f"{'✓' if report.fits else '✗'} {printable(report.candidate.name)} {verdict}"])
+
+
+def _data_report(report: DataReport) -> str:
+    lines = [
+        _annotation(
+            report.candidate.name, None, m.finding.rule, f"{m.finding.message}\n{occurrences(m)}\nfix: {m.finding.fix}"
+        )
+        for m in report.trial.misfits
+    ]
+    return "\n".join([*lines, printable(f"{'✓' if report.fits else '✗'} {report.verdict}")])
 
 
 def _fault(fault: Fault) -> str:

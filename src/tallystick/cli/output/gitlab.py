@@ -1,15 +1,22 @@
 """GitLab's Code Quality report: a list of issues, shown in the merge request's diff."""
 
 import hashlib
+from typing import TYPE_CHECKING
 
+from tallystick.cli.data_report import DataReport, occurrences
 from tallystick.cli.faults import Fault
 from tallystick.cli.output.json_yaml import as_json
 from tallystick.cli.report import Reason, Report, reasons
 from tallystick.cli.sources import ci_path
 from tallystick.finding import Place
 
+if TYPE_CHECKING:
+    from tallystick.spark.trial import Misfit
 
-def render(answer: Report | Fault) -> str:
+
+def render(answer: Report | DataReport | Fault) -> str:
+    if isinstance(answer, DataReport):
+        return as_json([_misfit(answer.candidate.name, misfit) for misfit in answer.trial.misfits])
     return _fault(answer) if isinstance(answer, Fault) else _report(answer)
 
 
@@ -31,6 +38,15 @@ def _issue(file: str, reason: Reason) -> dict[str, object]:
     finding = reason.newest
     description = _sentences(finding.message, finding.fix)
     return _entry(file, finding.new, finding.rule, "critical", description, [file, *_identity(reason)])
+
+
+def _misfit(file: str, misfit: "Misfit") -> dict[str, object]:
+    """Known again by the reason and the schema, however many records there are by then."""
+    finding = misfit.finding
+    description = f"{_sentences(finding.message, finding.fix)} ({occurrences(misfit)})"
+    path = "" if finding.new is None else finding.new.path
+    identity = [file, finding.rule, path, misfit.examples[0].topic, str(finding.version)]
+    return _entry(file, None, finding.rule, "critical", description, identity)
 
 
 def _identity(reason: Reason) -> list[str]:

@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from tallystick.cli.data_report import DataReport, occurrences
 from tallystick.cli.faults import Fault
 from tallystick.cli.output.text import where
 from tallystick.cli.report import Reason, Report, Version
@@ -12,7 +13,9 @@ from tallystick.finding import Finding
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(answer: Report | Fault) -> str:
+def render(answer: Report | DataReport | Fault) -> str:
+    if isinstance(answer, DataReport):
+        return _document(_data_cases(answer))
     return _fault(answer) if isinstance(answer, Fault) else _report(answer)
 
 
@@ -21,6 +24,20 @@ def _report(report: Report) -> str:
     if not report.history:
         cases = [_case(report.candidate.path, "is a valid schema")]
     return _document(cases)
+
+
+def _data_cases(report: DataReport) -> list[Element]:
+    """One for each reason, or one that says that all records are read."""
+    if report.fits:
+        return [_case(report.candidate.path, f"reads the records of {report.data}")]
+    cases = []
+    for misfit in report.trial.misfits:
+        finding = misfit.finding
+        case = _case(report.candidate.path, f"reads the records of {report.data}: {finding.rule}")
+        body = f"{finding.message}\n{occurrences(misfit)}\nfix: {finding.fix}\nrule: {finding.rule}"
+        _outcome(case, "failure", finding.rule, finding.message, body)
+        cases.append(case)
+    return cases
 
 
 def _fault(fault: Fault) -> str:

@@ -6,6 +6,7 @@ from itertools import islice
 from rich.cells import cell_len
 from rich.text import Text
 
+from tallystick.cli.data_report import DataReport, occurrences, written_in_words
 from tallystick.cli.faults import Fault
 from tallystick.cli.output.excerpt import excerpt, printable
 from tallystick.cli.report import Reason, Report, reasons
@@ -23,8 +24,12 @@ _FITS, _DOES_NOT_FIT = "bold green", "bold red"
 _LABEL = 10
 
 
-def render(report: Report, *, width: int | None = None, diff: bool = True, limit: int | None = LIMIT) -> list[Text]:
+def render(
+    report: Report | DataReport, *, width: int | None = None, diff: bool = True, limit: int | None = LIMIT
+) -> list[Text]:
     """Lines without line ends; sentences are wrapped only where there is a width."""
+    if isinstance(report, DataReport):
+        return _data_lines(report, width, limit)
     found = reasons(report.findings)
     lines = verdict(report, len(found), width)
     for reason in islice(found, limit):
@@ -35,6 +40,20 @@ def render(report: Report, *, width: int | None = None, diff: bool = True, limit
     if found:
         lines += [Text(), *paragraph(f"Look up a rule: tally rules {found[0].newest.rule}", width, "dim", hang=2)]
     return lines
+
+
+def _data_lines(report: DataReport, width: int | None, limit: int | None) -> list[Text]:
+    mark, style = ("✓", _FITS) if report.fits else ("✗", _DOES_NOT_FIT)
+    lines = paragraph(f"{mark} {report.verdict}", width, style, hang=2)
+    for sentence in written_in_words(report.trial):
+        lines += paragraph(sentence, width, "dim", indent=2)
+    misfits = report.trial.misfits
+    for misfit in islice(misfits, limit):
+        finding = misfit.finding
+        lines += [Text(), *headline(report.candidate.name, finding.new, finding.message, width)]
+        lines += labelled("records", occurrences(misfit), width)
+        lines += labelled("fix", finding.fix, width, "green") + labelled("rule", finding.rule, width, "cyan")
+    return lines + _left_out(len(misfits), limit, "findings")
 
 
 def verdict(report: Report, count: int, width: int | None) -> list[Text]:
