@@ -1,4 +1,25 @@
-"""The options of the data source `tally`."""
+"""The options of the data source `tally`.
+
+| reading | |
+|---|---|
+| `url` | `pulsar://HOST:PORT` or `pulsar+ssl://HOST:PORT` |
+| `topics` | names with commas between them; of topics with partitions all, or `NAME-partition-N` |
+| `topicsPattern` | instead: a regular expression for whole names in `public/default`, or after `tenant/namespace/` |
+| `framing` | `transport`, `payload` or `mesh`: where records carry the ids of their schemas |
+| `startingPosition` | `earliest` (if it is not said), `latest`, a time (ISO 8601), or JSON of positions: after them |
+| `endingPosition` | `latest` (if it is not said; for streams: none), a time, or JSON of positions: up to them |
+| `maxRecordsPerBatch` | of a stream: the most in a micro-batch |
+| `failOnDataLoss` | `true` (if it is not said): fails where records are gone, or damaged, that should have been read |
+| `minPartitions` | cuts ranges of entries, so that more tasks read; without it a task reads a partition |
+| `timeoutSeconds` | 60, if it is not said: how long a broker is waited for |
+
+| writing | |
+|---|---|
+| `url`, `framing`, `timeoutSeconds` | the same |
+| `topic` | one |
+| `producer`, `batchId`, `deduplicate` | see `write_topic` |
+| `compression` | of batches: `none`, `lz4`, `zlib`, `zstd` or `snappy` |
+"""
 
 import re
 from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,8 +15,6 @@ from tallystick.spark.source.options import PATTERN, ReadOptions, Where
 from tallystick.spark.source.places import BEGINNING, Partition, Place, Places, partition_of, place_of, whole_entry
 from tallystick.transports.pulsar.bulk import BulkTransport
 from tallystick.transports.pulsar.topics import topic_name
-
-log = logging.getLogger("tallystick.spark")
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,10 @@ async def _of_topic(bulk: BulkTransport, topic: str) -> Iterable[Partition]:
     try:
         return [partition_of(one) for one in await bulk.partitions(name)]
     except NotFound as e:
-        raise TopicNotFound(f"{name} (on {bulk.url}; producers make topics)") from e
+        error = TopicNotFound(str(name))
+        error.message = f"{error.message} on {bulk.url}; it is made by its first producer"
+        error.args = (error.message,)
+        raise error from e
 
 
 async def _matching(bulk: BulkTransport, pattern: str) -> list[Partition]:

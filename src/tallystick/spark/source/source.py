@@ -93,15 +93,17 @@ _changes = 0
 
 
 def register(spark: SparkSession, *known: "tuple[str, Credentials | None]") -> None:
-    """Makes `format("tally")` known to a session, with the credentials of clusters by their URLs.
+    """Makes `format("tally")` known to a session, with the credentials of clusters by their URLs; None forgets them.
 
-    A query that was planned before keeps what was known then.
+    A DataFrame that was made before keeps what was known then.
     """
     global _changes
-    told = {url: credentials for url, credentials in known if credentials is not None}
-    if not told.items() <= _known.items():
-        _known.update(told)
-        _changes += 1
+    for url, credentials in known:
+        if _known.get(url) != credentials:
+            _known.pop(url, None)
+            if credentials is not None:
+                _known[url] = credentials
+            _changes += 1
     if spark.conf.get(_REGISTERED, None) == str(_changes):
         return
     # A class that is made here is pickled whole, with what it knows; one of a module would be pickled by its name.
