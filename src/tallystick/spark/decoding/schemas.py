@@ -136,13 +136,20 @@ class Schemas:
 
     def of_topic(self, topic: str, version: int | None = None) -> Known:
         """A version of a topic's schema, the latest where none is named. Raises `NotFound`."""
+        return self._of_topic(topic, version, None)
+
+    def of_record(self, topic: str, record: str) -> Known:
+        """The latest schema of the subject that a topic's records of this name have. Raises `NotFound`."""
+        return self._of_topic(topic, None, record)
+
+    def _of_topic(self, topic: str, version: int | None, record: str | None) -> Known:
         if not self.cluster.is_framed:
             definition = self._of_cluster(topic, version)
             if definition is None:
                 return _known(SchemaDefinition(types.BYTES), NO_REFERENCES)
             if definition.type != types.EXTERNAL:
                 return _known(definition, NO_REFERENCES)
-        subject = self._naming.subject(topic, None)
+        subject = self._naming.subject(topic, record if self._naming.needs_record else None)
         registered = self._lookup().by_version(str(subject), version)
         return self._with_references(registered.definition, subject.namespace)
 
