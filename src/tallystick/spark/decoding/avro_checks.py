@@ -3,6 +3,7 @@
 Our codec refuses these, so they are refused here too.
 """
 
+from collections.abc import Iterator
 from functools import reduce
 
 from pyspark.sql import Column
@@ -25,21 +26,72 @@ _RANGES = {
 
 def wrong(value: Column, type_: AvroType) -> Column | None:
     """Whether something in a value does not fit, never null; None where there is nothing to look at."""
+    return _either([_wrong_text(list(_texts(value, type_))), _out_of_range(value, type_)])
+
+
+def _wrong_text(texts: list[Column]) -> Column | None:
+    """All texts are looked at as one, which is UTF-8 only if each of them is: between them stands a comma, so that no
+    two halves of a character meet."""
+    return ~F.is_valid_utf8(F.concat_ws(",", *texts)) if texts else None
+
+
+def _texts(value: Column, type_: AvroType) -> Iterator[Column]:
+    """Texts and arrays of texts: `concat_ws` takes both, and passes over what is null."""
     match type_:
-        case Primitive(kind="string"):
-            fits = F.is_valid_utf8(value) if type_.logical is None else value.rlike(_UUID)
-            return F.coalesce(~fits, F.lit(False))
+        case Primitive(kind="string", logical=None):
+            yield value
+        case Array(items=items):
+            yield from _texts_of_many(value, items)
+        case Map(values=values):
+            yield F.map_keys(value)
+            yield from _texts_of_many(F.map_values(value), values)
+        case Record(fields=fields):
+            for f in fields:
+                yield from _texts(value.getField(f.name), f.type)
+        case Union():
+            for part, branch in members(value, type_):
+                yield from _texts(part, branch)
+
+
+def _texts_of_many(values: Column, type_: AvroType) -> Iterator[Column]:
+    """The same of an array. A field of an array of structs is the array of the fields: no function is called."""
+    match type_:
+        case Primitive(kind="string", logical=None):
+            yield values
+        case Array(items=items):
+            yield from _texts_of_many(_flat(values), items)
+        case Map(values=inner):
+            yield _flat(F.transform(values, F.map_keys))
+            yield from _texts_of_many(_flat(F.transform(values, F.map_values)), inner)
+        case Record(fields=fields):
+            for f in fields:
+                yield from _texts_of_many(values.getField(f.name), f.type)
+        case Union():
+            for part, branch in members(values, type_):
+                yield from _texts_of_many(part, branch)
+
+
+def _flat(arrays: Column) -> Column:
+    # One null among them would make the whole null.
+    return F.flatten(F.filter(arrays, lambda one: one.isNotNull()))
+
+
+def _out_of_range(value: Column, type_: AvroType) -> Column | None:
+    """Whether a UUID, a date or a time in a value is none."""
+    match type_:
+        case Primitive(kind="string", logical=logical) if logical is not None:
+            return F.coalesce(~value.rlike(_UUID), F.lit(False))
         case Primitive(logical=logical) if logical is not None and logical.name in _RANGES:
             kind, first, last = _RANGES[logical.name]
             return F.coalesce((value < F.lit(first).cast(kind)) | (value > F.lit(last).cast(kind)), F.lit(False))
         case Array(items=items):
-            return _any_wrong(value, items)
+            return _any_out_of_range(value, items)
         case Map(values=values):
-            return _either([_any_wrong(F.map_keys(value), _KEY), _any_wrong(F.map_values(value), values)])
+            return _any_out_of_range(F.map_values(value), values)
         case Record(fields=fields):
-            return _either([wrong(value.getField(f.name), f.type) for f in fields])
+            return _either([_out_of_range(value.getField(f.name), f.type) for f in fields])
         case Union():
-            return _either([wrong(part, branch) for part, branch in members(value, type_)])
+            return _either([_out_of_range(part, branch) for part, branch in members(value, type_)])
     return None
 
 
@@ -59,10 +111,10 @@ def is_one_number(union: Union) -> bool:
     return kinds in (["int", "long"], ["double", "float"])
 
 
-def _any_wrong(values: Column, type_: AvroType) -> Column | None:
-    if wrong(values, type_) is None:
+def _any_out_of_range(values: Column, type_: AvroType) -> Column | None:
+    if _out_of_range(values, type_) is None:
         return None
-    return F.coalesce(F.exists(values, lambda value: _required(wrong(value, type_))), F.lit(False))
+    return F.coalesce(F.exists(values, lambda value: _required(_out_of_range(value, type_))), F.lit(False))
 
 
 def _required(column: Column | None) -> Column:
@@ -73,6 +125,3 @@ def _required(column: Column | None) -> Column:
 def _either(parts: list[Column | None]) -> Column | None:
     found = [part for part in parts if part is not None]
     return reduce(lambda a, b: a | b, found) if found else None
-
-
-_KEY = Primitive("string")

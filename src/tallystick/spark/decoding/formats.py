@@ -4,20 +4,26 @@ Avro's writers are resolved to an Avro reader by Avro's rules. Between formats, 
 of Spark: see `taking`.
 """
 
-from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StructType
 
 from tallystick.errors import Unsupported
 from tallystick.formats.avro.types import AvroSchema, Union
 from tallystick.formats.json_schema import JsonSchema
+from tallystick.formats.key_value import KeyValueSchema
 from tallystick.formats.primitive import PrimitiveSchema
 from tallystick.formats.protobuf.types import ProtobufSchema
+from tallystick.model.key_value import KeyValueEncoding
 from tallystick.model.schema_type import AVRO, PULSAR_JSON
-from tallystick.spark.decoding import avro, json_schema, primitive, protobuf, pulsar_json, taking
+from tallystick.spark.decoding import avro, by_codec, json_schema, key_value, primitive, protobuf, pulsar_json, taking
 from tallystick.spark.decoding.conforming import conformed
-from tallystick.spark.decoding.decoder import ColumnDecoder, Decoder
+from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
 from tallystick.spark.decoding.schemas import Known
 from tallystick.spark.types import json_schema as json_schema_types
+from tallystick.spark.types import key_value as key_value_types
 from tallystick.spark.types import primitive as primitive_types
 from tallystick.spark.types import protobuf as protobuf_types
 
@@ -35,6 +41,8 @@ def type_of(any_frame: DataFrame, reader: Known) -> DataType:
             return protobuf_types.type_of(schema)
         case PrimitiveSchema() as schema:
             return primitive_types.type_of(schema)
+        case KeyValueSchema() as pair:
+            return key_value_types.type_of(*(type_of(any_frame, half) for half in _halves(reader, pair)))
     raise Unsupported(f"{reader.definition.type} cannot be read on Spark")
 
 
@@ -46,6 +54,8 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
             return avro.decoder(ours, theirs, target)
         case AvroSchema() as ours, AvroSchema() as theirs if writer.definition.type == PULSAR_JSON:
             return pulsar_json.decoder(ours, theirs, target, references=references)
+        case AvroSchema() as ours, AvroSchema() as theirs:
+            return by_codec.decoder(ours, theirs, target, references=references)
         case AvroSchema() as ours, _ if writer.definition.type == AVRO:
             return _avro_as_other(any_frame, ours, target)
         case JsonSchema() as ours, _:
@@ -56,6 +66,10 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
             return protobuf.decoder(ours, target, is_framed=is_framed)
         case PrimitiveSchema() as ours, _:
             return primitive.decoder(ours, target)
+        case KeyValueSchema() as ours, KeyValueSchema() as theirs if isinstance(target, StructType):
+            types = [field.dataType for field in target.fields]
+            halves = list(zip(_halves(writer, ours), _halves(reader, theirs), types, strict=True))
+            return _pair(any_frame, ours.encoding, halves)
     raise Unsupported(f"{writer.definition.type} cannot be read as {reader.definition.type} on Spark")
 
 
@@ -63,7 +77,37 @@ def _avro_as_other(any_frame: DataFrame, writer: AvroSchema, target: DataType) -
     own = avro.type_of(any_frame, writer)
     taking.check(own, target)
     inner = avro.decoder(writer, writer, own)
-    return ColumnDecoder(lambda payload, key: conformed(inner.value(payload, key), own, target))
+
+    def value(payload: Column, key: Column) -> Column:
+        read = inner.value(payload, key)
+        wrong = None if inner.wrong is None else inner.wrong(read)
+        return conformed(read if wrong is None else F.when(~wrong, read), own, target)
+
+    return ColumnDecoder(value)
+
+
+def _halves(whole: Known, pair: KeyValueSchema) -> tuple[Known, Known]:
+    key, value = (Known(half.definition, whole.references, half) for half in (pair.key, pair.value))
+    return key, value
+
+
+def _pair(any_frame: DataFrame, encoding: KeyValueEncoding, halves: Sequence[tuple[Known, Known, DataType]]) -> Decoder:
+    read = [decoder(any_frame, ours, theirs, type_, is_framed=False) for ours, theirs, type_ in halves]
+    if len({type(one) for one in read}) > 1:
+        # One half needs a Python worker, so the other one goes there too.
+        read = [
+            _in_batches(half) if isinstance(one, ColumnDecoder) else one for one, half in zip(read, halves, strict=True)
+        ]
+    return key_value.decoder(encoding, *read, *(type_ for _, _, type_ in halves))
+
+
+def _in_batches(half: tuple[Known, Known, DataType]) -> ArrowDecoder:
+    ours, theirs, type_ = half
+    writer, reader = ours.parsed, theirs.parsed
+    assert isinstance(writer, AvroSchema | PrimitiveSchema)
+    if not isinstance(reader, AvroSchema | PrimitiveSchema):
+        raise Unsupported(f"{ours.definition.type} cannot be read as {theirs.definition.type} in a pair on Spark")
+    return by_codec.decoder(writer, reader, type_, references={**ours.references, **theirs.references})
 
 
 def _may_be_null(schema: AvroSchema) -> bool:
