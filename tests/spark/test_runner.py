@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from confluent_kafka import Producer
 from pyspark.sql import DataFrame, SparkSession
 
 from tallystick import BYTES, AvroSchema, Client, RegistryClient
@@ -24,6 +25,8 @@ from tallystick.spark.topics import read_topic_stream
 from tests.contracts.clusters import Served
 from tests.contracts.orders import FIRST, ID, NOTE, SECOND, THIRD, avro
 from tests.integration.servers import serving, start, wait_until
+from tests.kafka.driving import make_topic
+from tests.kafka.server import Kafka
 from tests.ports import free_port
 
 WAIT_S = 90.0
@@ -97,6 +100,31 @@ def test_a_topic_lands_whatever_is_in_it(
     send(client, topic, SECOND, 4)
     assert run().wait(WAIT_S).records == Outcomes(good=1)
     assert sorted(landed(spark, table)) == [1, 2, 3, 4]
+
+
+def test_a_topic_of_kafka_lands_as_one_of_pulsar(
+    spark: SparkSession, served: Served, kafka: Kafka, tmp_path: Path
+) -> None:
+    cluster = Cluster(f"kafka://{kafka.servers}", served.confluent)
+    topic = make_topic(kafka.servers, 2)
+    with Client(cluster.url, registry=cluster.registry) as client:
+        send(client, topic, FIRST, 1, 2, 3)
+        send(client, topic, SECOND, 4)
+        with client.producer(topic, AvroSchema(SECOND)) as deleting:
+            deleting.send(None, key="k1")
+    broken = Producer({"bootstrap.servers": kafka.servers})
+    broken.produce(topic, b"no order at all")
+    broken.flush(WAIT_S)
+    table = Table("parquet", str(tmp_path / "orders"))
+    run = land_stream(
+        spark, cluster, topic, table, checkpoint=str(tmp_path / "c"), name=topic, reader=1, available_now=True
+    )
+    status = run.wait(WAIT_S)
+    assert (status.state, status.records, status.lag) == (PipelineState.FINISHED, Outcomes(4, 1, 1), 0)
+    assert status.by_schema[f"{topic} v2"] == Outcomes(good=1)
+    rows = landed(spark, table)
+    assert (sorted(rows), "note" in opened(spark, table).columns) == ([1, 2, 3, 4], False)
+    assert {row.tally_schema_version for row in rows.values()} == {1, 2}
 
 
 @pytest.mark.parametrize("evolve", ["never", "additive"])
@@ -195,6 +223,32 @@ def test_a_registry_that_is_away_is_waited_for(spark: SparkSession, served: Serv
             second.stop()
             second.close()
     assert sorted(landed(spark, table)) == [1, 2]
+
+
+def test_a_broker_that_restarts_is_waited_for(spark: SparkSession, topic: str, tmp_path: Path) -> None:
+    ports, broker = (free_port(), free_port()), f"127.0.0.1:{free_port()}"
+    first = start(tmp_path / "data", f"--pulsar={broker}", ports=ports)
+    cluster = Cluster(f"pulsar://{broker}", first.url)
+    with Client(cluster.url) as client:
+        send(client, topic, FIRST, 1, 2)
+    table = Table("parquet", str(tmp_path / "orders"))
+    run = land_stream(spark, cluster, topic, table, checkpoint=str(tmp_path / "c"), name=topic, timeoutSeconds=2)
+    with running(run):
+        wait_until(lambda: run.status.records.good == 2, WAIT_S)
+        first.stop()
+        first.close()
+        wait_until(lambda: run.status.state is PipelineState.WAITING, WAIT_S)
+        second = start(tmp_path / "data", f"--pulsar={broker}", ports=ports)
+        try:
+            with Client(cluster.url) as client:
+                send(client, topic, FIRST, 3)
+            wait_until(lambda: run.status.records.good == 3, WAIT_S)
+            assert run.status.state is PipelineState.RUNNING
+        finally:
+            run.stop(30)
+            second.stop()
+            second.close()
+    assert sorted(landed(spark, table)) == [1, 2, 3]
 
 
 def _told(registry: RegistryClient, pipeline: str) -> Outcomes | None:

@@ -45,6 +45,9 @@ class ReaderChoice:
 
     def choose(self, frames: DataFrame, topics: Sequence[str], schemas: Schemas) -> Reader:
         """Raises `ReaderChanged`, and `Unavailable` where nobody can be asked."""
+        if isinstance(self._wanted, int):
+            # Of this topic for ever, and told also where a batch has nothing but tombstones.
+            self._wanted = schemas.reader(topics, self._wanted).definition
         if self._wanted != LATEST:
             return self._wanted
         pinned = self._memory.known.reader

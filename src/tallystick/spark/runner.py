@@ -4,6 +4,7 @@ A streaming plan is fixed when it starts. So the driver looks at each micro-batc
 new schemas need no restart.
 """
 
+import json
 import logging
 import re
 import signal
@@ -14,7 +15,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import FrameType
-from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException, StreamingQueryException
@@ -313,7 +313,7 @@ class Run:
             records=self._totals.records,
             by_schema=bounded(self._totals.by_schema),
             batch=self._totals.batch,
-            lag=lag_of(self._query.lastProgress) if self._query is not None else None,
+            lag=lag_of(self._query),
             rate=self._totals.rate,
             started_at=self._started_at,
             message=message,
@@ -349,13 +349,15 @@ def transient_reason(error: BaseException) -> str | None:
     return None
 
 
-def lag_of(progress: Any) -> int | None:
+def lag_of(query: StreamingQuery | None) -> int | None:
     """Records that were there and not read when the last batch ended, where the source counts them: on Kafka."""
-    if not progress:
+    progress = None if query is None else query.lastProgress
+    if progress is None:
         return None
     lag = 0
-    for source in progress["sources"]:
-        latest, end = source["latestOffset"], source["endOffset"]
+    # As values the offsets are texts; only the JSON has their parts.
+    for source in json.loads(progress.json)["sources"]:
+        latest, end = source.get("latestOffset"), source.get("endOffset")
         if not isinstance(latest, dict) or not isinstance(end, dict):
             return None
         for topic, partitions in latest.items():

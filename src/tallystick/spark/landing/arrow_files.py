@@ -6,7 +6,7 @@ counts them, so that nothing is decoded twice.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,6 +115,29 @@ def _opened(folder: str, name: str, partition_by: tuple[str, ...] = ()) -> "_Fil
     return _PartitionedFiles(system, path, name, partition_by) if partition_by else _Files(system, path, name)
 
 
+def _encoding(schema: pa.Schema, but: Collection[str] = ()) -> dict[str, Any]:
+    """Dictionaries for texts alone, which come again; to look for them among numbers and keys takes longer than all
+    the rest, and makes files larger."""
+    fields = (field for field in schema if field.name not in but)
+    texts = [".".join(path) for field in fields for path in _texts(field, ())]
+    return {"compression": "zstd", "compression_level": 1, "use_dictionary": texts or False}
+
+
+def _texts(field: pa.Field, around: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths of texts in a column, as Parquet names them."""
+    path, kind = (*around, field.name), field.type
+    if pa.types.is_string(kind):
+        yield path
+    elif pa.types.is_struct(kind):
+        for inner in kind:
+            yield from _texts(inner, path)
+    elif pa.types.is_list(kind):
+        yield from _texts(kind.value_field.with_name("element"), (*path, "list"))
+    elif pa.types.is_map(kind):
+        yield from _texts(kind.key_field.with_name("key"), (*path, "key_value"))
+        yield from _texts(kind.item_field.with_name("value"), (*path, "key_value"))
+
+
 class _Files:
     """One file for a task, made by its first rows."""
 
@@ -133,7 +156,8 @@ class _Files:
     def write(self, batch: pa.RecordBatch) -> None:
         if self._writer is None:
             self._system.create_dir(self._folder, recursive=True)
-            self._writer = pq.ParquetWriter(f"{self._folder}/{self._file}", batch.schema, filesystem=self._system)
+            path = f"{self._folder}/{self._file}"
+            self._writer = pq.ParquetWriter(path, batch.schema, filesystem=self._system, **_encoding(batch.schema))
         self._writer.write_batch(batch, _ROWS_OF_GROUP)
 
     def written(self) -> list[tuple[str, int]]:
@@ -178,6 +202,7 @@ class _PartitionedFiles:
             self._folder,
             basename_template=f"{self._name}-{self._number}-{{i}}.parquet",
             format="parquet",
+            file_options=ds.ParquetFileFormat().make_write_options(**_encoding(table.schema, self._columns)),
             filesystem=self._system,
             partitioning=ds.partitioning(wanted, flavor="hive"),
             max_partitions=_MOST_PARTITIONS,
