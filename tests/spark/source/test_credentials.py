@@ -46,6 +46,7 @@ def test_a_token_is_in_no_plan_and_no_checkpoint(
 def test_a_cluster_that_was_made_known_needs_no_function_of_ours(spark: SparkSession, secure: Secure) -> None:
     with secure.client(f"admin.{SECRET}") as client, client.producer("spark-known", ORDERS) as producer:
         producer.send({"id": 1})
+    register(spark)
     # Another address of the same broker, of which nothing is known yet.
     url = secure.url.replace("localhost", "127.0.0.1")
     reading = spark.read.format("tally").option("url", url).option("topics", "spark-known")
