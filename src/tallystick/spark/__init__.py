@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from tallystick.spark.cluster import Cluster
     from tallystick.spark.columns import FINDING_TYPE, FRAMES
     from tallystick.spark.decoding.decode import decode
+    from tallystick.spark.decoding.each import decode_each
+    from tallystick.spark.decoding.explaining import explained
     from tallystick.spark.jars import Connector
     from tallystick.spark.landing.land import land
     from tallystick.spark.landing.stream import land_stream
@@ -31,7 +33,9 @@ __all__ = [
     "TableFormat",
     "TopicTables",
     "decode",
+    "decode_each",
     "ends",
+    "explained",
     "for_each_decoded_batch",
     "land",
     "land_stream",
@@ -51,6 +55,8 @@ _HOMES = {
     "cluster": ["Cluster"],
     "columns": ["FINDING_TYPE", "FRAMES"],
     "decoding.decode": ["decode"],
+    "decoding.each": ["decode_each"],
+    "decoding.explaining": ["explained"],
     "jars": ["Connector"],
     "landing.land": ["land"],
     "landing.stream": ["land_stream"],
