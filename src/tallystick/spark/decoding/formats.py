@@ -92,13 +92,13 @@ def _halves(whole: Known, pair: KeyValueSchema) -> tuple[Known, Known]:
 
 
 def _pair(any_frame: DataFrame, encoding: KeyValueEncoding, halves: Sequence[tuple[Known, Known, DataType]]) -> Decoder:
-    read = [decoder(any_frame, ours, theirs, type_, is_framed=False) for ours, theirs, type_ in halves]
-    if len({type(one) for one in read}) > 1:
-        # One half needs a Python worker, so the other one goes there too.
-        read = [
-            _in_batches(half) if isinstance(one, ColumnDecoder) else one for one, half in zip(read, halves, strict=True)
-        ]
-    return key_value.decoder(encoding, *read, *(type_ for _, _, type_ in halves))
+    key, value = (decoder(any_frame, ours, theirs, type_, is_framed=False) for ours, theirs, type_ in halves)
+    # Where one half needs a Python worker, the other one goes there too.
+    if isinstance(key, ColumnDecoder) and isinstance(value, ArrowDecoder):
+        key = _in_batches(halves[0])
+    elif isinstance(key, ArrowDecoder) and isinstance(value, ColumnDecoder):
+        value = _in_batches(halves[1])
+    return key_value.decoder(encoding, key, value, halves[0][2], halves[1][2])
 
 
 def _in_batches(half: tuple[Known, Known, DataType]) -> ArrowDecoder:
