@@ -48,3 +48,14 @@ def wait_for_commits(checkpoint: Path, count: int, running: "subprocess.Popen[by
 def commits(checkpoint: Path) -> int:
     found = list((checkpoint / "commits").glob("[0-9]*"))
     return max((int(file.name) + 1 for file in found), default=0)
+
+
+def executors(running: "subprocess.Popen[bytes]") -> list[int]:
+    """The processes of a job's workers, by their ids."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            session = int((folder / "stat").read_text().rpartition(")")[2].split()[3])
+            if session == running.pid and b"CoarseGrainedExecutorBackend" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
