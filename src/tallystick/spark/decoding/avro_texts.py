@@ -200,6 +200,8 @@ class _Writer:
             case Enum(), Enum():
                 return {"type": "enum", "name": name, "symbols": list(writer.symbols)}
             case Record(), Record():
+                if any(_has_several_sources(f, reader, writer) for f in reader.fields):
+                    return self._impossible()
                 return {"type": "record", "name": name, "fields": self._fields(writer, reader)}
         raise AssertionError(writer)
 
@@ -248,6 +250,12 @@ class _Writer:
                 inner = [{"name": f"w{i}", "type": self._alone(f.type)} for i, f in enumerate(fields)]
                 return {"type": "record", "name": name, "fields": inner}
         raise AssertionError(writer)
+
+
+def _has_several_sources(field: Field, reader: Record, writer: Record) -> bool:
+    """Whether readers would disagree on which field it is read from."""
+    own = {field.name, *(alias for alias in field.aliases if alias not in reader.by_name)}
+    return len(own & writer.by_name.keys()) > 1
 
 
 def _means_the_same(writer: Logical | None, reader: Logical | None) -> bool:
