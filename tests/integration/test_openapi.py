@@ -21,7 +21,13 @@ from tallystick.server.dialects import confluent, openschema, pulsar_admin
 from tallystick.server.openapi import document
 from tests.integration.servers import Served, client, serving
 
-PREFIXES = {"openschema": "", "confluent": "/confluent", "pulsar": "/admin/v2", "audit": "/audit", "pipelines": "/pipelines"}
+PREFIXES = {
+    "openschema": "",
+    "confluent": "/confluent",
+    "pulsar": "/admin/v2",
+    "audit": "/audit",
+    "pipelines": "/pipelines",
+}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
