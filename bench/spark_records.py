@@ -1,4 +1,4 @@
-"""Orders of 15 fields for Spark, in three versions of their schema: the data of the measurements, as files of frames."""
+"""Orders of 15 fields for Spark, in three versions of their schema: what is measured, as files of frames."""
 
 import functools
 import json

@@ -38,7 +38,7 @@ POSITION_TYPE = StructType(
         StructField("batch_index", IntegerType(), nullable=False),
     ]
 )
-"""Pulsar's message id; `batch_index` is −1 where an entry is no batch. On Kafka `entry` is the offset, `ledger` is 0."""
+"""Pulsar's message id; `batch_index` is −1 where an entry is no batch. On Kafka `entry` is the offset, `ledger` 0."""
 
 FRAMES = StructType(
     [
