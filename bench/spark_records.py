@@ -47,11 +47,11 @@ _FIELDS: list[dict[str, Any]] = [
     {"name": "tags", "type": {"type": "array", "items": "string"}},
     {"name": "attributes", "type": {"type": "map", "values": "string"}},
 ]
-_LATER = [
+_LATER: list[dict[str, Any]] = [
     {"name": "coupon", "type": ["null", "string"], "default": None},
     {"name": "channel", "type": "string", "default": "web"},
 ]
-VERSIONS = [[*_FIELDS, *_LATER[:n]] for n in range(3)]
+VERSIONS: list[list[dict[str, Any]]] = [[*_FIELDS, *_LATER[:n]] for n in range(3)]
 
 
 def schema(fields: Sequence[dict[str, Any]]) -> SchemaDefinition:
