@@ -18,6 +18,7 @@ PUBLIC = [
     "TopicTables",
     "decode",
     "decode_each",
+    "encode",
     "ends",
     "explained",
     "for_each_decoded_batch",

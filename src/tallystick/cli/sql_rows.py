@@ -78,6 +78,8 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], colour: st
     with console.capture() as captured:
         console.print(table)
     stream.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+    # What is said of the rows comes after them, also where both streams are one.
+    stream.flush()
 
 
 def _cell(value: Any) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from tallystick.spark.decoding.decode import decode
     from tallystick.spark.decoding.each import decode_each
     from tallystick.spark.decoding.explaining import explained
+    from tallystick.spark.encoding.encode import encode
     from tallystick.spark.jars import Connector
     from tallystick.spark.landing.land import land
     from tallystick.spark.landing.stream import land_stream
@@ -34,6 +35,7 @@ __all__ = [
     "TopicTables",
     "decode",
     "decode_each",
+    "encode",
     "ends",
     "explained",
     "for_each_decoded_batch",
@@ -57,6 +59,7 @@ _HOMES = {
     "decoding.decode": ["decode"],
     "decoding.each": ["decode_each"],
     "decoding.explaining": ["explained"],
+    "encoding.encode": ["encode"],
     "jars": ["Connector"],
     "landing.land": ["land"],
     "landing.stream": ["land_stream"],

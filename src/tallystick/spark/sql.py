@@ -89,7 +89,7 @@ class TopicTables:
         for table in self.tables.values():
             table.frames.unpersist()
             for name in (table.name, table.name + QUARANTINE):
-                self.spark.catalog.dropTempView(_quoted(name))
+                self.spark.catalog.dropTempView(name)
         self.tables.clear()
 
     def add(self, topic: str, name: str | None = None) -> TopicTable:
