@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.ports import free_ports
 
-_LIMIT_S = 120
+_LIMIT_S = 600
 _DEFAULTS = {"--http": "127.0.0.1:8080", "--confluent": "127.0.0.1:8081", "--pulsar": "127.0.0.1:6650"}
 _LISTEN = re.compile(r"--(?:http|confluent|pulsar)[ =][^\s:]+:(\d+)")
 _LOG = re.compile(r" 2> (\S+)")
@@ -108,7 +108,10 @@ def shell(lines: Iterable[str], folder: Path) -> str:
 def _environment(outer: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Little of the machine's own, so that a page prints the same everywhere."""
     path = os.pathsep.join([str(Path(sys.executable).parent), outer.get("PATH", os.defpath)])
-    return {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+    shown = {"LANG": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+    # What is downloaded once for each machine is not downloaded for each page.
+    cache = outer.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return {"PATH": path, "HOME": str(folder), "XDG_CACHE_HOME": cache, **shown}
 
 
 def _replaced(text: str, ports: Mapping[int, int]) -> str:

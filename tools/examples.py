@@ -7,7 +7,7 @@ by `$ echo $?`, so that readers see its exit code.
 
 `$ tally serve` starts a server that runs until the page ends; the ports that a page names are free ones in truth (see
 `example_shell`). `<!-- $ COMMAND -->` is run and not shown; `<!-- PostgreSQL -->` gives the page an empty database at
-`postgresql://tally@127.0.0.1:5432/registry`.
+`postgresql://tally@127.0.0.1:5432/registry`. `<!-- Spark -->` says that the page needs Java.
 
 `python -m tools.examples --write` puts what the commands print now into the pages.
 """
@@ -35,12 +35,14 @@ NOT_RUN = {
     "python3 -m venv .venv": "the Makefile does the same before `make test`",
     "pip install ./tallystick": "the Makefile installs the same package, editable, before `make test`",
     ".venv/bin/pip install .": "the Makefile installs the same package, editable, before `make test`",
+    ".venv/bin/pip install '.[spark]'": "the Makefile installs the same packages before `make test`",
 }
 """Commands that stand in the pages but cannot run in a test, each with what covers it instead."""
 
 _FENCE = re.compile(r"^(`{3,})(\S*)[^\n]*\n(.*?)^\1[ ]*$|^<!-- \$ (.*?) -->$", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"`([^`\s]+\.[A-Za-z]+)`:\s*$")
 _POSTGRES = "<!-- PostgreSQL -->"
+_SPARK = "<!-- Spark -->"
 _TIMES = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)?|\b1[5-9]\d{11}\b")
 _END = "\x1e"
 
@@ -94,6 +96,10 @@ def examples(page: str) -> Iterator[File | Command]:
 
 def needs_postgres(page: str) -> bool:
     return _POSTGRES in page
+
+
+def needs_spark(page: str) -> bool:
+    return _SPARK in page
 
 
 def unnamed_languages(page: str) -> set[str]:

@@ -25,7 +25,7 @@ from tallystick.server.feed import MOST_STREAMS
 from tallystick.server.metrics import Metrics
 from tallystick.server.pipeline_metrics import PipelineMetrics
 from tallystick.server.prepared import PreparedAnswers
-from tools import reference_client
+from tools import reference_client, reference_spark
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -348,4 +348,9 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "limits": _limits,
     "metrics": _metrics,
     "client settings": reference_client.settings,
+    "spark names": reference_spark.names,
+    "spark columns": reference_spark.columns,
+    "spark landed columns": reference_spark.landed_columns,
+    "spark source options": reference_spark.source_options,
+    "spark connectors": reference_spark.connectors,
 }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.maven import missing
 from tests.postgres import binaries
 from tools.examples import (
     NOT_RUN,
@@ -18,6 +19,7 @@ from tools.examples import (
     Result,
     examples,
     needs_postgres,
+    needs_spark,
     pages,
     rewritten,
     run,
@@ -28,9 +30,18 @@ from tools.examples import (
 each_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 
 
-@each_page
+each_run = pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.jvm if needs_spark(page.read_text()) else ()) for page in pages()],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+
+
+@each_run
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     text = page.read_text()
+    if needs_spark(text) and (reason := missing()) is not None:
+        pytest.skip(f"Spark cannot run here: {reason}")
     if needs_postgres(text) and binaries() is None:
         pytest.skip("PostgreSQL is not installed")
     results = run(text, tmp_path)
