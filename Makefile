@@ -41,7 +41,7 @@ docs: $(SET_UP) ## regenerate the reference pages and build the site in build/si
 soak: $(SET_UP) ## run the property tests with many random examples, and the kill tests with their full counts
 	@sh tools/need-postgresql
 	@$(BIN)/python -m pytest -n auto tests/properties --hypothesis-profile=soak
-	@TALLYSTICK_SOAK=1 $(BIN)/python -m pytest -s tests/concurrency
+	@TALLYSTICK_SOAK=1 $(BIN)/python -m pytest -s tests/concurrency tests/spark/faults
 
 lock: ## resolve the dependencies anew into requirements.lock
 	@python=$$(sh tools/find-python) && $$python -m venv --clear build/lock

@@ -16,8 +16,9 @@ from pyspark.sql import functions as F
 from bench import servers
 from bench.benchmark import NotMeasured, shared
 from tallystick.formats import encoder_of, parse
+from tallystick.formats.protobuf.parse import MESSAGE_PROPERTY
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.schema_type import AVRO
+from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF
 from tallystick.rest import RegistryClient
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FRAMES
@@ -171,3 +172,88 @@ def written(topic: str, count: int, payload: Callable[[int], bytes], ids: Sequen
     )
     turned.drop("_turn").repartition(2).write.mode("overwrite").option("compression", "none").parquet(path)
     return spark().read.parquet(path)
+
+
+JSON_SCHEMA_TEXT = {
+    "type": "object",
+    "title": "Order",
+    "properties": {
+        "id": {"type": "integer"},
+        "customer": {"type": "string"},
+        "status": {"type": "string"},
+        "amount": {"type": "number"},
+        "currency": {"type": "string"},
+        "items": {"type": "integer"},
+        "is_gift": {"type": "boolean"},
+        "note": {"type": ["string", "null"]},
+        "created": {"type": "integer"},
+        "address": {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}},
+        "weight": {"type": "number"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "attributes": {"type": "object", "additionalProperties": {"type": "string"}},
+        "coupon": {"type": ["string", "null"]},
+        "channel": {"type": "string"},
+    },
+    "required": ["id", "customer"],
+}
+_KEYWORDS = {
+    "id": {"minimum": 0},
+    "customer": {"minLength": 1, "maxLength": 100},
+    "status": {"enum": ["NEW", "PAID", "SENT"]},
+    "currency": {"pattern": "^[A-Z]{3}$"},
+    "items": {"minimum": 0, "maximum": 1000},
+}
+
+
+@functools.cache
+def json_orders(count: int, *, with_keywords: bool) -> Data:
+    text: dict[str, Any] = json.loads(json.dumps(JSON_SCHEMA_TEXT))
+    for name, keywords in (_KEYWORDS if with_keywords else {}).items():
+        text["properties"][name] |= keywords
+    topic = f"json-{'keywords' if with_keywords else 'plain'}"
+    definition = SchemaDefinition(JSON_SCHEMA, json.dumps(text))
+    ids = registered(topic, [definition])
+    frames = written(topic, count, lambda n: json.dumps(_as_json(order(n))).encode(), ids)
+    return Data(frames, ids, [definition.text])
+
+
+def _as_json(value: dict[str, Any]) -> dict[str, Any]:
+    return {**value, "amount": float(value["amount"]), "created": int(value["created"].timestamp() * 1_000_000)}
+
+
+PROTO = """syntax = "proto3";
+message Address { string city = 1; string zip = 2; }
+message Order {
+  int64 id = 1;
+  string customer = 2;
+  int32 status = 3;
+  double amount = 4;
+  string currency = 5;
+  int32 items = 6;
+  bool is_gift = 7;
+  string note = 8;
+  int64 created = 9;
+  Address address = 10;
+  double weight = 11;
+  repeated string tags = 12;
+  map<string, string> attributes = 13;
+  string coupon = 14;
+  string channel = 15;
+}
+"""
+
+
+@functools.cache
+def protobuf_orders(count: int, *, corrupt: bool) -> Data:
+    """A hundredth of them is cut off, if so wanted."""
+    topic = f"protobuf-{'corrupt' if corrupt else 'clean'}"
+    definition = SchemaDefinition(PROTOBUF, PROTO, properties={MESSAGE_PROPERTY: "Order"})
+    ids = registered(topic, [definition])
+    encode = encoder_of(parse(definition))
+
+    def payload(n: int) -> bytes:
+        value = _as_json(order(n)) | {"status": n % 3, "note": order(n)["note"] or "", "coupon": "SUMMER"}
+        whole = b"\x02\x02" + encode(value)
+        return whole[:-3] if corrupt and n % 100 == 0 else whole
+
+    return Data(written(topic, count, payload, ids), ids, [PROTO])

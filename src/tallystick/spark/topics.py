@@ -9,8 +9,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from tallystick.errors import InvalidArgument
 from tallystick.messaging.settings import EARLIEST, LATEST
 from tallystick.spark.cluster import KAFKA, Cluster
+from tallystick.spark.columns import FINDING
 from tallystick.spark.source import options as names
 from tallystick.spark.source.source import NAME, register
 
@@ -104,6 +106,7 @@ def write_topic(
     `options` are `compression` and `timeoutSeconds`; on Kafka those of `tallystick.spark.kafka.write`, such as
     `delivery="exactly-once"`, which takes the `producer` for its query.
     """
+    _require_frames(frames)
     if cluster.kind == KAFKA:
         from tallystick.spark import kafka
 
@@ -140,6 +143,7 @@ def write_topic_stream(
         writer = writer.queryName(name)
     if trigger is not None:
         writer = writer.trigger(**trigger)
+    _require_frames(frames)
     if cluster.kind == KAFKA:
         query = producer or name
         return writer.foreachBatch(
@@ -149,6 +153,15 @@ def write_topic_stream(
         ).start()
     told = _write_options(frames, cluster, topic, producer, deduplicate, framing, options)
     return writer.format(NAME).options(**told).start()
+
+
+def _require_frames(frames: DataFrame) -> None:
+    if FINDING in frames.columns:
+        raise InvalidArgument(
+            "frames",
+            f"they have the column {FINDING!r}, and a record with a finding has no payload to write: keep those apart, "
+            f"and write frames.where('{FINDING} is null').drop('{FINDING}')",
+        )
 
 
 def _write_options(

@@ -7,6 +7,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import Row, SparkSession
 
+from tallystick.errors import InvalidArgument
 from tallystick.messaging.ports import Mark, Outgoing
 from tallystick.model.subject import Version
 from tallystick.spark.cluster import Cluster
@@ -138,3 +139,5 @@ def test_what_cannot_be_written_says_why(spark: SparkSession, embedded: Backend)
         write_topic(none, cluster, topic, producer="p")
     with pytest.raises(AnalysisException, match="compression: 'best' is none"):
         write_topic(none, cluster, topic, compression="best")
+    with pytest.raises(InvalidArgument, match=r"finding is null"):
+        write_topic(none.selectExpr("*", "null as finding"), cluster, topic)
