@@ -25,6 +25,11 @@ _STEP_S = 60.0
 """How long one step may take: opening, committing, and waiting for room or for another try."""
 _TURN_S = 0.2
 _BEHIND = 100_000
+_MOVING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+}
 _SHUT_OUT = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH, KafkaError._FATAL}
 
 Row = tuple[bytes | None, bytes | None, list[tuple[str, bytes]] | None, int, int]
@@ -291,10 +296,22 @@ def _markers(consumer: Consumer, job: Job, lanes: Iterable[int]) -> dict[int, Ma
     """Raises librdkafka's errors."""
     asked = [TopicPartition(job.topic, lane) for lane in lanes]
     found = {}
-    for place in consumer.committed(asked, timeout=_STEP_S):
+    for place in _committed(consumer, asked):
         if place.error is not None:
             raise KafkaException(place.error)
         if place.offset != OFFSET_INVALID:
             lanes_then, _, rows = (place.metadata or "0 ").partition(" ")
             found[place.partition] = Marker(place.offset, int(lanes_then), rows)
     return found
+
+
+def _committed(consumer: Consumer, asked: list[TopicPartition]) -> list[TopicPartition]:
+    """Asked again while the group's coordinator starts, or moves to another broker."""
+    limit = time.monotonic() + _STEP_S
+    while True:
+        try:
+            return consumer.committed(asked, timeout=_STEP_S)
+        except KafkaException as e:
+            if e.args[0].code() not in _MOVING or time.monotonic() >= limit:
+                raise
+            time.sleep(_TURN_S)
