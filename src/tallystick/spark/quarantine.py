@@ -1,5 +1,6 @@
 """Quarantine: records that do not fit, whole, with the reason, so that they can be replayed after the fix."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -7,6 +8,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 from tallystick.spark.columns import FINDING, FINDING_TYPE, FRAMES
+from tallystick.spark.decoding.explaining import Explanation
 from tallystick.spark.landing.table import Table, TableFormat
 
 FINDING_JSON, QUERY, BATCH_ID = "finding_json", "query", "batch_id"
@@ -28,11 +30,20 @@ def record_columns() -> list[Column]:
     return [*(F.col(name) for name in FRAMES.names), F.col(FINDING), F.to_json(FINDING).alias(FINDING_JSON)]
 
 
-def quarantine_rows(rows: DataFrame, query: str, batch_id: int, at: datetime) -> DataFrame:
+def quarantine_rows(
+    rows: DataFrame, query: str, batch_id: int, at: datetime, explanation: Explanation | None = None
+) -> DataFrame:
     """The decoded rows that have a finding, as rows of the quarantine."""
+    bad = rows.where(F.col(FINDING).isNotNull()).select(*FRAMES.names, FINDING)
+    if explanation is not None:
+        bad = explanation.applied(bad)
     about = (F.lit(query), F.lit(batch_id), F.lit(at), F.lit(None))
     columns = [value.cast(field.dataType).alias(field.name) for value, field in zip(about, _ABOUT, strict=True)]
-    return rows.where(F.col(FINDING).isNotNull()).select(*record_columns(), *columns)
+    return bad.select(*record_columns(), *columns)
+
+
+AsQuarantine = Callable[[DataFrame], DataFrame]
+"""`quarantine_rows` of one batch."""
 
 
 def quarantined(spark: SparkSession, table: Table) -> DataFrame:

@@ -27,6 +27,7 @@ from tallystick.spark.checkpoint import Memory
 from tallystick.spark.cluster import KAFKA, PULSAR, Cluster
 from tallystick.spark.columns import TOPIC
 from tallystick.spark.decoding.decode import apply, plan, told_by
+from tallystick.spark.decoding.explaining import Explanation
 from tallystick.spark.decoding.schemas import LATEST, Reader, Schemas, Writer
 from tallystick.spark.landing.counts import Counts, SchemaKey
 from tallystick.spark.readers import Evolve, ReaderChanged, ReaderChoice
@@ -51,6 +52,7 @@ class Batch:
     query: str
     id: int
     schemas: tuple[SchemaKey, ...]
+    explanation: Explanation
 
 
 HandleBatch = Callable[[DataFrame, Batch], Counts | None]
@@ -305,7 +307,9 @@ class Run:
             reader = self._choice.choose(frames, topics, self._schemas)
             planned = plan(frames, self._schemas, reader, told)
             keys = dict.fromkeys(_key(branch.writer) for branch in planned.branches)
-            return self._handle(apply(frames, planned), Batch(self._memory.known.query, batch_id, tuple(keys)))
+            explanation = Explanation.of((branch.writer for branch in planned.branches), planned.reader)
+            batch = Batch(self._memory.known.query, batch_id, tuple(keys), explanation)
+            return self._handle(apply(frames, planned), batch)
 
     def _tell(self, state: PipelineState, message: str | None = None) -> None:
         self.status = PipelineStatus(

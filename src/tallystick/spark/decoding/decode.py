@@ -37,7 +37,8 @@ from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, To
 DOES_NOT_FIT = "RECORD_DOES_NOT_FIT"
 CANNOT_READ = "RECORD_SCHEMA_CANNOT_BE_READ"
 
-_TELLING = (TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK)
+TELLING = (TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK)
+"""The columns by which a record tells its schema."""
 _WRITER, _READ, _GOOD = "_tally_writer", "_tally_read", "_tally_good"
 _MOST_BRANCHES = 24
 """Of one projection: the JVM leaves methods over 8,000 bytes uncompiled."""
@@ -64,7 +65,7 @@ class Plan:
     def is_one_of(self, branches: Sequence[Branch]) -> Column:
         """Whether a record is of one of these writers. Only what differs between the writers is compared."""
         told = [branch.writer.told for branch in self.branches]
-        differing = [name for name in _TELLING if len({getattr(one, name) for one in told}) > 1]
+        differing = [name for name in TELLING if len({getattr(one, name) for one in told}) > 1]
         chosen = [branch.writer.told for branch in branches]
         if len(differing) == 1 and all(getattr(one, differing[0]) is not None for one in chosen):
             return F.col(differing[0]).isin([getattr(one, differing[0]) for one in chosen])
@@ -114,7 +115,7 @@ def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LA
 
 def told_by(frames: DataFrame) -> list[Told]:
     """What the records of a batch tell of their schemas, each once; those of tombstones too. Runs a job."""
-    found = frames.select(*_TELLING).distinct().collect()
+    found = frames.select(*TELLING).distinct().collect()
     return sorted((Told(row[0], row[1], row[2], None if row[3] is None else bytes(row[3])) for row in found), key=repr)
 
 

@@ -4,31 +4,30 @@ The JVM says of a payload only that it does not fit. The codec knows where and w
 rows alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_type
 
 from tallystick.errors import InvalidRecord, InvalidSchema
-from tallystick.finding import Finding
 from tallystick.formats import catalogue
 from tallystick.formats.key_value import KeyValueSchema
 from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.definition import References, SchemaDefinition
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FINDING, FINDING_TYPE, PAYLOAD
-from tallystick.spark.decoding.decode import DOES_NOT_FIT, Branch, Plan, told_by
+from tallystick.spark.decoding.decode import DOES_NOT_FIT, TELLING, told_by
 from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, Writer
 from tallystick.wire import confluent_frame
 
 REFUSED_BY_SPARK = "RECORD_REFUSED_BY_SPARK_ALONE"
 
-_NUMBER = "_tally_number"
+_FINDINGS = to_arrow_type(FINDING_TYPE)
 _Frozen = tuple[tuple[Any, SchemaDefinition], ...]
 
 
@@ -44,38 +43,54 @@ def explained(rows: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = L
 
 
 def _explained(rows: DataFrame, schemas: Schemas, reader: Reader) -> DataFrame:
-    told = told_by(rows.where(_is_unexplained()))
+    told = told_by(rows.where(F.col(FINDING).getField("rule") == DOES_NOT_FIT))
     target = schemas.reader(sorted({one.topic for one in told}), reader)
-    writers = [writer for one in told if (writer := schemas.writer(one)).schema is not None]
-    if not writers:
-        return rows
-    pairs = [_Pair.of(writer, target) for writer in writers]
-    finding_type, names = to_arrow_type(FINDING_TYPE), rows.columns
-
-    def explain(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-            told = zip(*(columns[name].to_pylist() for name in (PAYLOAD, FINDING, _NUMBER)), strict=True)
-            findings = [finding if n is None else pairs[n].finding(payload, finding) for payload, finding, n in told]
-            columns[FINDING] = pa.array(findings, finding_type)
-            yield pa.RecordBatch.from_arrays([columns[name] for name in names], names)
-
-    numbered = rows.select("*", F.when(_is_unexplained(), _number(writers, target)).alias(_NUMBER))
-    return numbered.mapInArrow(explain, rows.schema)
+    return Explanation.of((schemas.writer(one) for one in told), target).applied(rows)
 
 
-def _is_unexplained() -> Column:
-    is_fit = F.coalesce(F.col(FINDING).getField("rule") != DOES_NOT_FIT, F.lit(True))
-    return ~is_fit & F.col(PAYLOAD).isNotNull()
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What workers need to know to ask the codec why a record does not fit. Pickles."""
+
+    pairs: Mapping[Hashable, "_Pair"]
+
+    @classmethod
+    def of(cls, writers: Iterable[Writer], reader: Known) -> "Explanation":
+        return cls({_key(writer): _Pair.of(writer, reader) for writer in writers if writer.schema is not None})
+
+    def applied(self, rows: DataFrame) -> DataFrame:
+        """Decoded rows with better findings."""
+        if not self.pairs:
+            return rows
+        names = rows.columns
+
+        def explain(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                columns[FINDING] = self.findings(columns)
+                yield pa.RecordBatch.from_arrays([columns[name] for name in names], names)
+
+        return rows.mapInArrow(explain, rows.schema)
+
+    def findings(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """The findings of decoded rows, which are given by their columns."""
+        told = zip(*(columns[name].to_pylist() for name in (*TELLING, PAYLOAD, FINDING)), strict=True)
+        return pa.array([self._finding(key, payload, known) for *key, payload, known in told], _FINDINGS)
+
+    def _finding(
+        self, key: Sequence[Any], payload: bytes | None, known: dict[str, Any] | None
+    ) -> dict[str, Any] | None:
+        pair = self.pairs.get(tuple(key))
+        if known is None or known["rule"] != DOES_NOT_FIT or payload is None or pair is None:
+            return known
+        return pair.finding(payload, known)
 
 
-def _number(writers: list[Writer], target: Known) -> Column:
-    """Which writer a row has."""
-    plan = Plan(target, FINDING_TYPE, tuple(Branch(writer, None, _NOTHING) for writer in writers))
-    number = F.lit(None).cast("int")
-    for i, branch in enumerate(plan.branches):
-        number = F.when(plan.is_one_of([branch]), i).otherwise(number)
-    return number
+def _key(writer: Writer) -> Hashable:
+    """What its decoded rows tell: with the version, where the subject has it."""
+    told = writer.told
+    version = writer.version if told.schema_version is None else told.schema_version
+    return told.topic, told.schema_id, version, told.schema_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +149,3 @@ def _without_path(payload: bytes, own: confluent_frame.MessagePath | None) -> by
     if path != own:
         raise InvalidRecord("it is another message", [])
     return payload[start:]
-
-
-_NOTHING = Finding(rule=DOES_NOT_FIT, message="", fix="")

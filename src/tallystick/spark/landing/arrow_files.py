@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 
 from tallystick.model.pipeline import Outcomes
-from tallystick.spark.columns import SCHEMA_ID, SCHEMA_VERSION, TOPIC, VALUE
+from tallystick.spark.columns import FINDING, SCHEMA_ID, SCHEMA_VERSION, TOPIC, VALUE
+from tallystick.spark.decoding.explaining import Explanation
 from tallystick.spark.landing.counts import SchemaKey
 from tallystick.spark.landing.rows import IS_DELETED, PREFIX
+from tallystick.spark.quarantine import FINDING_JSON
 
 BAD = "tally_bad"
 """The column with the whole record, null for rows that fit."""
@@ -47,6 +49,8 @@ class FileWriting:
     """What rows of the quarantine have beside the record."""
     partition_by: tuple[str, ...] = ()
     is_record: bool = True
+    explanation: Explanation | None = None
+    """Of the rows that do not fit."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = TaskContext.get()
@@ -82,11 +86,20 @@ class FileWriting:
         return pa.RecordBatch.from_arrays([*columns, *(batch.column(name) for name in others)], names=[*names, *others])
 
     def _kept(self, records: pa.StructArray) -> pa.RecordBatch:
-        columns, names = records.flatten(), [f.name for f in records.type]
-        for name, value in self.about.items():
-            columns.append(pa.repeat(value, len(records)))
-            names.append(name)
-        return pa.RecordBatch.from_arrays(columns, names=names)
+        columns = dict(zip([f.name for f in records.type], records.flatten(), strict=True))
+        if self.explanation is not None:
+            columns[FINDING] = self.explanation.findings(columns)
+            columns[FINDING_JSON] = pa.array(
+                [_as_json(finding) for finding in columns[FINDING].to_pylist()], pa.string()
+            )
+        columns |= {name: pa.repeat(value, len(records)) for name, value in self.about.items()}
+        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _as_json(finding: dict[str, Any]) -> str:
+    """As Spark writes it: without what is null."""
+    known = {name: value for name, value in finding.items() if value is not None}
+    return json.dumps(known, ensure_ascii=False, separators=(",", ":"))
 
 
 def _count(counts: Counter[Outcome], batch: pa.RecordBatch, is_bad: pa.BooleanArray) -> None:

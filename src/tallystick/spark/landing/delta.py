@@ -1,6 +1,5 @@
 """Delta: its log remembers for each query the last batch that was written, and takes none twice."""
 
-from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -11,32 +10,37 @@ from tallystick.spark.landing import catalog
 from tallystick.spark.landing.counts import Counts, SchemaKey, counted, observed
 from tallystick.spark.landing.rows import BATCH, batch_name
 from tallystick.spark.landing.table import Table
-from tallystick.spark.quarantine import QUARANTINE, quarantine_rows
+from tallystick.spark.quarantine import QUARANTINE, AsQuarantine
 
 
 def land(
-    rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime, schemas: tuple[SchemaKey, ...]
+    rows: DataFrame,
+    table: Table,
+    query: str,
+    batch_id: int,
+    as_quarantine: AsQuarantine,
+    schemas: tuple[SchemaKey, ...],
 ) -> Counts:
     spark = rows.sparkSession
     known, wanted = catalog.schema_of(spark, table), catalog.good_type(rows)
     shape = wanted if known is None else catalog.evolved(spark, table, known, wanted)
     if known is not None and _last(spark, table, query) >= batch_id:
-        return _repeated(rows, table, query, batch_id, at)
+        return _repeated(rows, table, query, batch_id, as_quarantine)
     watch = Observation()
     good = catalog.good_rows(rows.observe(watch, *observed(schemas)), query, batch_id)
     _append(catalog.shaped(good, shape), table, query, batch_id)
     counts = Counts(counted(watch.get, schemas))
     if counts.records.quarantined:
-        _quarantine(rows, table, query, batch_id, at)
+        _quarantine(rows, table, query, batch_id, as_quarantine)
     return counts
 
 
-def _repeated(rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime) -> Counts:
+def _repeated(rows: DataFrame, table: Table, query: str, batch_id: int, as_quarantine: AsQuarantine) -> Counts:
     """The good rows are there; whether the others are, the quarantine's own log tells."""
     spark = rows.sparkSession
     beside = table.quarantine
     if not catalog.is_table(spark, beside) or _last(spark, beside, query) < batch_id:
-        _quarantine(rows, table, query, batch_id, at)
+        _quarantine(rows, table, query, batch_id, as_quarantine)
     return recounted(spark, table, query, batch_id)
 
 
@@ -53,11 +57,11 @@ def recounted(spark: SparkSession, table: Table, query: str, batch_id: int) -> C
     return Counts(counted(whole, ()), is_repeated=True)
 
 
-def _quarantine(rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime) -> None:
+def _quarantine(rows: DataFrame, table: Table, query: str, batch_id: int, as_quarantine: AsQuarantine) -> None:
     spark, beside = rows.sparkSession, table.quarantine
     known = catalog.schema_of(spark, beside)
     shape = StructType(QUARANTINE.fields) if known is None else catalog.evolved(spark, beside, known, QUARANTINE)
-    _append(catalog.shaped(quarantine_rows(rows, query, batch_id, at), shape), beside, query, batch_id)
+    _append(catalog.shaped(as_quarantine(rows), shape), beside, query, batch_id)
 
 
 def _append(rows: DataFrame, table: Table, query: str, batch_id: int) -> None:

@@ -3,8 +3,6 @@
 One driver at a time lands a query: two that run on the same checkpoint are stopped by Spark, not by the table.
 """
 
-from datetime import datetime
-
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
@@ -12,7 +10,7 @@ from tallystick.spark.landing import catalog
 from tallystick.spark.landing.counts import Counts, SchemaKey, counted, observed
 from tallystick.spark.landing.delta import recounted
 from tallystick.spark.landing.table import Table
-from tallystick.spark.quarantine import QUARANTINE, quarantine_rows
+from tallystick.spark.quarantine import QUARANTINE, AsQuarantine
 
 _QUERY, _BATCH = "tallystick.query", "tallystick.batch"
 _MADE = {"format-version": "2"}
@@ -20,7 +18,12 @@ _done: dict[tuple[str, str], int] = {}
 
 
 def land(
-    rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime, schemas: tuple[SchemaKey, ...]
+    rows: DataFrame,
+    table: Table,
+    query: str,
+    batch_id: int,
+    as_quarantine: AsQuarantine,
+    schemas: tuple[SchemaKey, ...],
 ) -> Counts:
     spark = rows.sparkSession
     known, wanted = catalog.schema_of(spark, table), catalog.good_type(rows)
@@ -28,7 +31,7 @@ def land(
     if known is not None and not is_next and _last(spark, table, query) >= batch_id:
         catalog.evolved(spark, table, known, wanted)
         if not catalog.is_table(spark, table.quarantine) or _last(spark, table.quarantine, query) < batch_id:
-            _quarantine(rows, table, query, batch_id, at)
+            _quarantine(rows, table, query, batch_id, as_quarantine)
         return recounted(spark, table, query, batch_id)
     shape = wanted if known is None else catalog.evolved(spark, table, known, wanted)
     watch = Observation()
@@ -36,7 +39,7 @@ def land(
     _append(catalog.shaped(good, shape), table, query, batch_id, is_new=known is None)
     counts = Counts(counted(watch.get, schemas))
     if counts.records.quarantined:
-        _quarantine(rows, table, query, batch_id, at)
+        _quarantine(rows, table, query, batch_id, as_quarantine)
     _done[table.place, query] = batch_id
     return counts
 
@@ -49,11 +52,11 @@ def _follows(table: Table, query: str, batch_id: int) -> bool:
     return _done.pop((table.place, query), batch_id) < batch_id
 
 
-def _quarantine(rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime) -> None:
+def _quarantine(rows: DataFrame, table: Table, query: str, batch_id: int, as_quarantine: AsQuarantine) -> None:
     spark, beside = rows.sparkSession, table.quarantine
     known = catalog.schema_of(spark, beside)
     shape = QUARANTINE if known is None else catalog.evolved(spark, beside, known, QUARANTINE)
-    kept = catalog.shaped(quarantine_rows(rows, query, batch_id, at), shape)
+    kept = catalog.shaped(as_quarantine(rows), shape)
     _append(kept, beside, query, batch_id, is_new=known is None)
 
 

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import partial
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from tallystick.errors import InvalidArgument, Unsupported
+from tallystick.spark.decoding.explaining import Explanation
 from tallystick.spark.landing import delta, iceberg, parquet
 from tallystick.spark.landing.counts import Counts, SchemaKey
 from tallystick.spark.landing.rows import ORIGIN, fields_of, require_decoded
 from tallystick.spark.landing.table import Table, TableFormat
+from tallystick.spark.quarantine import quarantine_rows
 
 _QUERY = re.compile(r"[A-Za-z][\w-]{0,99}", re.ASCII)
 
@@ -24,12 +27,14 @@ def land(
     batch_id: int,
     schemas: Iterable[SchemaKey] = (),
     keep: bool = False,
+    explanation: Explanation | None = None,
 ) -> Counts:
     """Rows without a finding go to the table, tombstones as rows that say so; the others to the quarantine beside it.
 
     The same batch of a query again writes nothing twice, and adds what a crash left out. A table that cannot take the
     rows raises `IncompatibleSchema` before anything is written. With `schemas`, those of the batch, Delta and Iceberg
-    count by schema as well. `keep` holds the rows while they are needed twice, for sources that are slow to read.
+    count by schema as well. `keep` holds the rows while they are needed twice, for sources that are slow to read. With
+    an `explanation` the quarantine has the codec's reasons.
     """
     require_decoded(rows)
     if rows.isStreaming:
@@ -41,11 +46,12 @@ def land(
     _require_columns(rows, table)
     at = datetime.now(UTC)
     if table.format is TableFormat.PARQUET:
-        return parquet.land(rows, table, query, batch_id, at)
+        return parquet.land(rows, table, query, batch_id, at, explanation)
+    as_quarantine = partial(quarantine_rows, query=query, batch_id=batch_id, at=at, explanation=explanation)
     land_format = delta.land if table.format is TableFormat.DELTA else iceberg.land
     kept = rows.persist(StorageLevel.MEMORY_AND_DISK) if keep else rows
     try:
-        return land_format(kept, table, query, batch_id, at, tuple(schemas))
+        return land_format(kept, table, query, batch_id, as_quarantine, tuple(schemas))
     finally:
         if keep:
             kept.unpersist()

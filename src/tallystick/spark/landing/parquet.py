@@ -25,6 +25,7 @@ from pyspark.sql.types import StructType
 from tallystick.errors import Unavailable, Unsupported
 from tallystick.model.pipeline import Outcomes
 from tallystick.spark.columns import FINDING, VALUE
+from tallystick.spark.decoding.explaining import Explanation
 from tallystick.spark.landing.arrow_files import BAD, COUNTS, DATA, QUARANTINE, WRITTEN, FileWriting
 from tallystick.spark.landing.counts import Counts, counts_of
 from tallystick.spark.landing.evolution import additions, conformed, merged
@@ -66,7 +67,9 @@ class _Folder:
         return f"{self.path}/{_OURS}/schema.json"
 
 
-def land(rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime) -> Counts:
+def land(
+    rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime, explanation: Explanation | None
+) -> Counts:
     batch = batch_name(query, batch_id)
     good, bad = _folder(table), _folder(table.quarantine)
     landed = _committed(good, batch)
@@ -85,7 +88,9 @@ def land(rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime)
         QUARANTINED_AT: pa.scalar(at, pa.timestamp("us", "UTC")),
         REPLAYED_AT: pa.scalar(None, pa.timestamp("us", "UTC")),
     }
-    writing = FileWriting(good.staged_uri(batch), bad.staged_uri(batch), about, table.partition_by, _is_record(rows))
+    writing = FileWriting(
+        good.staged_uri(batch), bad.staged_uri(batch), about, table.partition_by, _is_record(rows), explanation
+    )
     counts, files = _stage(_sent(rows, whole), writing)
     if landed is None:
         if whole != known:

@@ -56,7 +56,9 @@ def land_stream(
     stream = read_topic_stream(spark, cluster, topics, max_records=max_records, **reading)
 
     def handle(rows: DataFrame, batch: Batch) -> Counts:
-        return land(rows, table, query=batch.query, batch_id=batch.id, schemas=batch.schemas)
+        return land(
+            rows, table, query=batch.query, batch_id=batch.id, schemas=batch.schemas, explanation=batch.explanation
+        )
 
     held = ExitStack()
     try:
