@@ -3,17 +3,19 @@
 The driver looks which schemas a batch has, and plans one CASE over them. What does not fit is a row with a finding.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_, or_
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType
 
 from tallystick.errors import IncompatibleSchema, Unsupported
 from tallystick.finding import Finding, Place
@@ -39,7 +41,7 @@ CANNOT_READ = "RECORD_SCHEMA_CANNOT_BE_READ"
 
 TELLING = (TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK)
 """The columns by which a record tells its schema."""
-_WRITER, _READ, _GOOD = "_tally_writer", "_tally_read", "_tally_good"
+_READ, _GOOD = "_tally_read", "_tally_good"
 _MOST_BRANCHES = 24
 """Of one projection: the JVM leaves methods over 8,000 bytes uncompiled."""
 
@@ -72,27 +74,20 @@ class Plan:
         return reduce(or_, (_is_of(one, differing) for one in chosen))
 
     @cached_property
-    def by_columns(self) -> "ColumnSteps":
-        return _column_steps(self)
-
-    @cached_property
-    def ending(self) -> "Ending":
-        return Ending(_version(self), F.when(~F.col(_GOOD), _finding(self)).cast(FINDING_TYPE).alias(FINDING))
+    def steps(self) -> "Steps":
+        return _steps(self)
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSteps:
-    """What the JVM does alone: read once, then look whether it was read."""
+class Steps:
+    """The columns of a plan: read once, look whether it was read, tell."""
 
     read: tuple[Column, ...]
     """One after the other: each takes what those before have left."""
     is_good: Column
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    version: Column
+    value: Column
     finding: Column
+    version: Column
 
 
 def decode(frames: DataFrame, cluster: Cluster | Schemas, *, reader: Reader = LATEST) -> DataFrame:
@@ -135,14 +130,12 @@ def _plan(frames: DataFrame, reader: Known, writers: Sequence[Writer]) -> Plan:
 
 
 def apply(frames: DataFrame, planned: Plan) -> DataFrame:
-    """Runs nothing: the answer is a plan of Spark's."""
-    in_python = [branch for branch in planned.branches if isinstance(branch.decoder, ArrowDecoder)]
-    if not in_python:
-        return _by_columns(frames, planned)
-    if len(in_python) == len(planned.branches):
-        return _by_batches(frames, planned)
-    is_python = F.coalesce(planned.is_one_of(in_python), F.lit(False))
-    return _by_columns(frames.where(~is_python), planned).unionByName(_by_batches(frames.where(is_python), planned))
+    """The frames with value and finding. Runs nothing: the answer is a plan of Spark's."""
+    steps, names, read = planned.steps, frames.columns, frames
+    for column in steps.read:
+        read = read.select(*names, column)
+    kept = [steps.version if name == SCHEMA_VERSION else name for name in names]
+    return read.select("*", steps.is_good).select(*kept, steps.value, steps.finding)
 
 
 def _branch(frames: DataFrame, writer: Writer, reader: Known, target: DataType) -> Branch:
@@ -161,28 +154,32 @@ def _is_of(told: Told, columns: Sequence[str]) -> Column:
     return reduce(and_, parts, F.lit(True))
 
 
-def _by_columns(frames: DataFrame, planned: Plan) -> DataFrame:
-    steps, names, read = planned.by_columns, frames.columns, frames
-    for column in steps.read:
-        read = read.select(*names, column)
-    return _finished(read, names, planned, steps.is_good)
-
-
-def _column_steps(planned: Plan) -> ColumnSteps:
+def _steps(planned: Plan) -> Steps:
     groups: dict[Hashable, tuple[ColumnDecoder, list[Branch]]] = {}
     for number, branch in enumerate(planned.branches):
         if isinstance(branch.decoder, ColumnDecoder):
             key = number if branch.decoder.key is None else branch.decoder.key
             groups.setdefault(key, (branch.decoder, []))[1].append(branch)
-    found, read, before = list(groups.values()), [], F.lit(None).cast(planned.target)
-    for start in range(0, len(found), _MOST_BRANCHES) or [0]:
-        column = _case(found[start : start + _MOST_BRANCHES], planned, before)
-        read.append(_once(column).alias(_READ))
-        before = F.col(_READ)
+    found, before = list(groups.values()), F.lit(None).cast(planned.target)
+    read = (
+        [_in_batches(planned).alias(_READ)]
+        if any(isinstance(b.decoder, ArrowDecoder) for b in planned.branches)
+        else []
+    )
+    for start in range(0, len(found), _MOST_BRANCHES):
+        left = F.col(_READ) if read else before
+        read.append(_once(_case(found[start : start + _MOST_BRANCHES], planned, left)).alias(_READ))
     # What reads one type is wrong about the same things, whichever schema it reads.
     check = next((decoder.wrong(F.col(_READ)) for decoder, _ in found if decoder.wrong is not None), None)
     is_read = F.col(_READ).isNotNull()
-    return ColumnSteps(tuple(read), _good(is_read if check is None else is_read & ~check))
+    is_good = F.col(PAYLOAD).isNull() | (is_read if check is None else is_read & ~check)
+    return Steps(
+        read=tuple(read or [before.alias(_READ)]),
+        is_good=_once(is_good).alias(_GOOD),
+        value=F.when(F.col(_GOOD), F.col(_READ)).alias(VALUE),
+        finding=F.when(~F.col(_GOOD), _finding(planned)).cast(FINDING_TYPE).alias(FINDING),
+        version=_version(planned),
+    )
 
 
 def _case(groups: Sequence[tuple[ColumnDecoder, list[Branch]]], planned: Plan, before: Column) -> Column:
@@ -196,17 +193,6 @@ def _case(groups: Sequence[tuple[ColumnDecoder, list[Branch]]], planned: Plan, b
 def _once(column: Column) -> Column:
     """Kept from being worked out again wherever it is used: Spark copies into filters what always gives the same."""
     return F.when(F.spark_partition_id() >= 0, column)
-
-
-def _good(is_read: Column) -> Column:
-    return _once(F.col(PAYLOAD).isNull() | is_read).alias(_GOOD)
-
-
-def _finished(read: DataFrame, names: Sequence[str], planned: Plan, is_good: Column) -> DataFrame:
-    """Value and finding, of records that are read."""
-    columns = [planned.ending.version if name == SCHEMA_VERSION else name for name in names]
-    value = F.when(F.col(_GOOD), F.col(_READ)).alias(VALUE)
-    return read.select("*", is_good).select(*columns, value, planned.ending.finding)
 
 
 def _version(planned: Plan) -> Column:
@@ -232,42 +218,43 @@ def _literal(finding: Finding) -> Column:
     return F.struct(*(F.lit(text).cast("string").alias(name) for name, text in texts.items()))
 
 
-def _by_batches(frames: DataFrame, planned: Plan) -> DataFrame:
-    """What Python workers read, a whole batch of one writer at a time."""
+def _in_batches(planned: Plan) -> Column:
+    """What Python workers read, all records of one writer in a batch at a time. Only payloads and keys go there."""
     decoders = {i: b.decoder for i, b in enumerate(planned.branches) if isinstance(b.decoder, ArrowDecoder)}
     number = F.lit(None).cast("int")
     for i in decoders:
         number = F.when(planned.is_one_of([planned.branches[i]]), i).otherwise(number)
-    numbered = frames.select(*frames.columns, F.when(F.col(PAYLOAD).isNotNull(), number).alias(_WRITER))
-    out = StructType([*frames.schema.fields, StructField(_READ, planned.target)])
     value_type = to_arrow_type(planned.target)
 
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield _read(batch, decoders, value_type)
+    def read(numbers: pa.Array, payloads: pa.Array, keys: pa.Array) -> pa.Array:
+        return _read(numbers, payloads, keys, decoders, value_type)
 
-    return _finished(numbered.mapInArrow(read, out), frames.columns, planned, _good(F.col(_READ).isNotNull()))
+    asked = F.when(F.col(PAYLOAD).isNotNull(), number)
+    function: Any = arrow_udf(read, planned.target)  # type: ignore[call-overload]  # any type will do
+    # Not deterministic, so that Spark works it out once, wherever it is used.
+    column: Column = function.asNondeterministic()(asked, F.col(PAYLOAD), F.col(KEY))
+    return column
 
 
-def _read(batch: pa.RecordBatch, decoders: dict[int, ArrowDecoder], value_type: pa.DataType) -> pa.RecordBatch:
-    numbers = batch.column(_WRITER)
+def _read(
+    numbers: pa.Array, payloads: pa.Array, keys: pa.Array, decoders: dict[int, ArrowDecoder], value_type: pa.DataType
+) -> pa.Array:
+    present = pc.unique(numbers).to_pylist()
+    if len(present) == 1 and present[0] is not None:
+        return decoders[present[0]].values(payloads, keys).cast(value_type)
     parts, places = [], []
-    for number in pc.unique(numbers).to_pylist():
-        if number not in decoders:
-            continue
-        chosen = pc.indices_nonzero(pc.fill_null(pc.equal(numbers, number), False))
-        payloads, keys = (batch.column(name).take(chosen) for name in (PAYLOAD, KEY))
-        parts.append(decoders[number].values(payloads, keys))
+    for number in present:
+        is_chosen = pc.is_null(numbers) if number is None else pc.fill_null(pc.equal(numbers, number), False)
+        chosen = pc.indices_nonzero(is_chosen)
         places.append(chosen)
-    missing = len(batch) - sum(map(len, places))
-    if missing:
-        parts.append(pa.nulls(missing, value_type))
-        taken = pc.is_in(pa.array(range(len(batch)), pa.uint64()), pa.chunked_array(places, pa.uint64()))
-        places.append(pc.indices_nonzero(pc.invert(taken)))
+        if number is None:
+            parts.append(pa.nulls(len(chosen), value_type))
+        else:
+            parts.append(decoders[number].values(payloads.take(chosen), keys.take(chosen)).cast(value_type))
+    if not parts:
+        return pa.nulls(0, value_type)
     order = pc.sort_indices(pa.concat_arrays([place.cast(pa.uint64()) for place in places]))
-    values = pa.chunked_array([part.cast(value_type) for part in parts], value_type).combine_chunks().take(order)
-    kept = batch.drop_columns([_WRITER])
-    return pa.RecordBatch.from_arrays([*kept.columns, values], [*kept.schema.names, _READ])
+    return pa.chunked_array(parts, value_type).combine_chunks().take(order)
 
 
 def _does_not_fit(writer: Writer, reader: Known) -> Finding:
