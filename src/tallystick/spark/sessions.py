@@ -49,6 +49,8 @@ def session_settings(connectors: Iterable[Connector | str] = (Connector.AVRO,)) 
         "spark.pyspark.python": sys.executable,
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
+        # What other readers of Parquet understand; Spark's own default is a type that Parquet gave up.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.driver.extraJavaOptions": _AVRO_LIMITS,
         "spark.executor.extraJavaOptions": _AVRO_LIMITS,
     }

@@ -16,6 +16,7 @@ from tallystick.spark.landing.rows import ORIGIN, fields_of, require_decoded
 from tallystick.spark.landing.table import Table, TableFormat
 from tallystick.spark.quarantine import quarantine_rows
 
+_LANDING = {TableFormat.PARQUET: parquet.land, TableFormat.DELTA: delta.land, TableFormat.ICEBERG: iceberg.land}
 _QUERY = re.compile(r"[A-Za-z][\w-]{0,99}", re.ASCII)
 
 
@@ -32,9 +33,9 @@ def land(
     """Rows without a finding go to the table, tombstones as rows that say so; the others to the quarantine beside it.
 
     The same batch of a query again writes nothing twice, and adds what a crash left out. A table that cannot take the
-    rows raises `IncompatibleSchema` before anything is written. With `schemas`, those of the batch, Delta and Iceberg
-    count by schema as well. `keep` holds the rows while they are needed twice, for sources that are slow to read. With
-    an `explanation` the quarantine has the codec's reasons.
+    rows raises `IncompatibleSchema` before anything is written. With `schemas`, those of the batch, it counts by them.
+    `keep` holds the rows while they are needed twice, for sources that are slow to read. With an `explanation` the
+    quarantine has the codec's reasons.
     """
     require_decoded(rows)
     if rows.isStreaming:
@@ -45,13 +46,10 @@ def land(
         raise InvalidArgument("batch_id", f"batches are counted from 0, not {batch_id}")
     _require_columns(rows, table)
     at = datetime.now(UTC)
-    if table.format is TableFormat.PARQUET:
-        return parquet.land(rows, table, query, batch_id, at, explanation)
     as_quarantine = partial(quarantine_rows, query=query, batch_id=batch_id, at=at, explanation=explanation)
-    land_format = delta.land if table.format is TableFormat.DELTA else iceberg.land
     kept = rows.persist(StorageLevel.MEMORY_AND_DISK) if keep else rows
     try:
-        return land_format(kept, table, query, batch_id, as_quarantine, tuple(schemas))
+        return _LANDING[TableFormat(table.format)](kept, table, query, batch_id, as_quarantine, tuple(schemas))
     finally:
         if keep:
             kept.unpersist()

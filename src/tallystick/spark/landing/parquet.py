@@ -1,44 +1,37 @@
 """Parquet: a folder for each batch, which is there whole or not at all.
 
     <table>/tally_batch=<query>.<n>/part-….parquet     what readers see
-    <table>/tally_batch=<query>.<n>/_tally.json        its files and counts
+    <table>/tally_batch=<query>.<n>/_tally.json        its counts
     <table>/_tally/schema.json                         all columns of the table
     <table>/_tally/staging/<query>.<n>/                what is being written; readers pass over names that begin with _
 
-Both the rows that fit and those for the quarantine are staged by one job, each as a folder with the list of its files.
-Then the folder of the rows is renamed, then that of the quarantine. A crash before a rename leaves only staging, which
-the retry writes anew; a crash between the two leaves the rows, and the retry adds the quarantine alone. Renames are
-atomic on the file systems that are taken here; object stores have none, for those there are Delta and Iceberg.
+The rows that fit are staged by one job, which counts all of them, and their folder is renamed; then, if there are some,
+the others the same way. A crash before a rename leaves only staging, which the retry writes anew; a crash between the
+two leaves the rows, and the retry adds the quarantine alone. Renames are atomic on the file systems that are taken
+here; object stores have none, for those there are Delta and Iceberg.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as fs
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tallystick.errors import Unavailable, Unsupported
 from tallystick.model.pipeline import Outcomes
-from tallystick.spark.columns import FINDING, VALUE
-from tallystick.spark.decoding.explaining import Explanation
-from tallystick.spark.landing.arrow_files import BAD, COUNTS, DATA, QUARANTINE, WRITTEN, FileWriting
-from tallystick.spark.landing.counts import Counts, counts_of
-from tallystick.spark.landing.evolution import additions, conformed, merged
-from tallystick.spark.landing.rows import BATCH, BATCH_FIELD, batch_name, fields_of, landed_type, origin_columns
+from tallystick.spark.columns import FINDING
+from tallystick.spark.landing import catalog
+from tallystick.spark.landing.counts import Counts, SchemaKey, counted, counts_of, observed
+from tallystick.spark.landing.evolution import additions, merged
+from tallystick.spark.landing.rows import BATCH, BATCH_FIELD, batch_name, landed_type, origin_columns, own_columns
 from tallystick.spark.landing.table import Table
-from tallystick.spark.quarantine import (
-    BATCH_ID,
-    QUARANTINED_AT,
-    QUERY,
-    REPLAYED_AT,
-    record_columns,
-)
 from tallystick.spark.quarantine import QUARANTINE as QUARANTINE_TYPE
+from tallystick.spark.quarantine import AsQuarantine
 
 _OURS = "_tally"
 _LIST = "_tally.json"
@@ -68,7 +61,12 @@ class _Folder:
 
 
 def land(
-    rows: DataFrame, table: Table, query: str, batch_id: int, at: datetime, explanation: Explanation | None
+    rows: DataFrame,
+    table: Table,
+    query: str,
+    batch_id: int,
+    as_quarantine: AsQuarantine,
+    schemas: tuple[SchemaKey, ...],
 ) -> Counts:
     batch = batch_name(query, batch_id)
     good, bad = _folder(table), _folder(table.quarantine)
@@ -80,30 +78,21 @@ def land(
     if known is not None:
         additions(known, wanted, table.place)
     whole = wanted if known is None else merged(known, wanted)
-    for folder in (good, bad):
-        folder.system.delete_dir_contents(folder.staged(batch), missing_dir_ok=True)
-    about = {
-        QUERY: pa.scalar(query),
-        BATCH_ID: pa.scalar(batch_id, pa.int64()),
-        QUARANTINED_AT: pa.scalar(at, pa.timestamp("us", "UTC")),
-        REPLAYED_AT: pa.scalar(None, pa.timestamp("us", "UTC")),
-    }
-    writing = FileWriting(
-        good.staged_uri(batch), bad.staged_uri(batch), about, table.partition_by, _is_record(rows), explanation
-    )
-    counts, files = _stage(_sent(rows, whole), writing)
-    if landed is None:
+    counts = landed
+    if counts is None:
+        watch = Observation()
+        fitting = rows.observe(watch, *observed(schemas)).where(F.col(FINDING).isNull())
+        shown = catalog.shaped(fitting.select(*own_columns(rows), *origin_columns()), whole)
+        _stage(good, batch, shown, table.partition_by)
+        counts = counted(watch.get, schemas)
         if whole != known:
             _keep(good, whole)
-        if files[DATA]:
-            _commit(good, batch, files[DATA], counts)
-    if files[QUARANTINE]:
+        _commit(good, batch, counts)
+    if _quarantined(counts):
+        _stage(bad, batch, as_quarantine(rows))
         if _schema(bad) is None:
             _keep(bad, QUARANTINE_TYPE)
-        _commit(bad, batch, files[QUARANTINE], counts)
-    for folder in (good, bad):
-        if folder.system.get_file_info(folder.staged(batch)).type != fs.FileType.NotFound:
-            folder.system.delete_dir(folder.staged(batch))
+        _commit(bad, batch, counts)
     return Counts(counts)
 
 
@@ -131,42 +120,16 @@ def _folder(table: Table) -> _Folder:
     return _Folder(table.place, system, path)
 
 
-def _is_record(rows: DataFrame) -> bool:
-    return isinstance(rows.schema[VALUE].dataType, StructType)
+def _stage(folder: _Folder, batch: str, rows: DataFrame, partition_by: Sequence[str] = ()) -> None:
+    writer = rows.write.mode("overwrite")
+    if partition_by:
+        writer = writer.partitionBy(*partition_by)
+    writer.parquet(folder.staged_uri(batch))
 
 
-def _sent(rows: DataFrame, table: StructType) -> DataFrame:
-    """What workers get: the value whole, where it came from, and the record of rows that do not fit."""
-    have, value = fields_of(rows), F.col(VALUE)
-    if _is_record(rows):
-        wanted = StructType([table[name] for name in have.names])
-        value = conformed(value, have, wanted)
-    else:
-        value = conformed(value, have[VALUE].dataType, table[VALUE].dataType)
-    bad = F.when(F.col(FINDING).isNotNull(), F.struct(*record_columns()))
-    return rows.select(value.alias(VALUE), *origin_columns(), bad.alias(BAD))
-
-
-def _stage(sent: DataFrame, writing: FileWriting) -> tuple[dict[str, Outcomes], dict[str, dict[str, int]]]:
-    counts: dict[str, Outcomes] = {}
-    files: dict[str, dict[str, int]] = {DATA: {}, QUARANTINE: {}}
-    for row in sent.mapInArrow(writing, WRITTEN).collect():
-        if row["kind"] == COUNTS:
-            for name, counted in counts_of(json.loads(row["counts"])).items():
-                counts[name] = counts.get(name, Outcomes()) + counted
-        else:
-            files[row["kind"]][row["file"]] = row["bytes"]
-    return counts, files
-
-
-def _commit(folder: _Folder, batch: str, files: dict[str, int], counts: dict[str, Outcomes]) -> None:
+def _commit(folder: _Folder, batch: str, counts: dict[str, Outcomes]) -> None:
     staged, final = folder.staged(batch), folder.final(batch)
-    for found in folder.system.get_file_info(fs.FileSelector(staged, recursive=True)):
-        # Of attempts that failed, whose rows are in the files of others.
-        if found.is_file and found.path.removeprefix(f"{staged}/") not in files:
-            folder.system.delete_file(found.path)
-    told = {"files": files, "counts": Counts(counts).as_dict()}
-    _write(folder, f"{staged}/{_LIST}", told)
+    _write(folder, f"{staged}/{_LIST}", {"counts": Counts(counts).as_dict()})
     if folder.system.get_file_info(final).type != fs.FileType.NotFound:
         folder.system.delete_dir(final)
     folder.system.move(staged, final)
