@@ -51,7 +51,8 @@ def whole(schema: AvroSchema) -> AvroSchema:
 
 def reason_not_to_plan(spark: SparkSession, writer: AvroSchema, reader: AvroSchema) -> str | None:
     try:
-        avro.decoder(writer, reader, avro.type_of(spark.range(1), reader))
+        avro.type_of(spark.range(1), reader)
+        avro.decoder(writer, reader)
     except Unsupported as e:
         return e.message
     return None

@@ -49,7 +49,8 @@ class Outcome:
 def planned(any_frame: DataFrame, pair: Pair) -> ColumnDecoder | None:
     """None where Spark cannot read the pair."""
     try:
-        return avro.decoder(pair.writer, pair.reader, avro.type_of(any_frame, pair.reader))
+        avro.type_of(any_frame, pair.reader)
+        return avro.decoder(pair.writer, pair.reader)
     except Unsupported:
         return None
 

@@ -1,6 +1,7 @@
 """Avro on the JVM against our codec: the same value, or both refuse.
 
-Where they part is in this table. Nothing in it is silently another value of a record that a writer wrote.
+Where they part is in this table. Of a record that a writer wrote, a value is another one only where one side alone
+has a logical type.
 
 | what | our codec | the JVM |
 |---|---|---|

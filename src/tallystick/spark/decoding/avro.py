@@ -29,7 +29,7 @@ def type_of(any_frame: DataFrame, schema: AvroSchema) -> DataType:
 _TYPES: dict[str, DataType] = {}
 
 
-def decoder(writer: AvroSchema, reader: AvroSchema, target: DataType) -> ColumnDecoder:
+def decoder(writer: AvroSchema, reader: AvroSchema) -> ColumnDecoder:
     """Raises `Unsupported` for the few pairs that Spark cannot read, such as a record that holds itself."""
     return _decoder(_texts(writer, reader), reader)
 

@@ -51,7 +51,7 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
     references = {**writer.references, **reader.references}
     match writer.parsed, reader.parsed:
         case AvroSchema() as ours, AvroSchema() as theirs if writer.definition.type == AVRO:
-            return avro.decoder(ours, theirs, target)
+            return avro.decoder(ours, theirs)
         case AvroSchema() as ours, AvroSchema() as theirs if writer.definition.type == PULSAR_JSON:
             return pulsar_json.decoder(ours, theirs, target, references=references)
         case AvroSchema() as ours, AvroSchema() as theirs:
@@ -76,7 +76,7 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
 def _avro_as_other(any_frame: DataFrame, writer: AvroSchema, target: DataType) -> ColumnDecoder:
     own = avro.type_of(any_frame, writer)
     taking.check(own, target)
-    inner = avro.decoder(writer, writer, own)
+    inner = avro.decoder(writer, writer)
 
     def value(payload: Column, key: Column) -> Column:
         read = inner.value(payload, key)
