@@ -306,3 +306,46 @@ def test_types_follow_the_message() -> None:
     )
     with pytest.raises(Unsupported, match="message Tree holds itself"):
         type_of(parsed('syntax = "proto3"; message Tree { repeated Tree children = 1; }'))
+
+
+ONEOF = """
+syntax = "proto3"; package shop;
+message Empty {}
+message Paid { oneof how { string card = 1; int64 cash = 2; Empty free = 3; } Inner inner = 4; }
+message Inner { oneof way { string up = 1; string down = 2; } }
+"""
+EDITION = """
+edition = "2023"; package shop;
+enum Color { RED = 0; }
+message Order { int64 id = 1; Color color = 2; repeated int32 numbers = 3; }
+"""
+
+
+def test_of_a_oneof_the_last_member_counts() -> None:
+    schema = parsed(ONEOF, "shop.Paid")
+    both, one = b"\x0a\x01a\x10\x05", b"\x10\x05\x0a\x01a"
+    inner = b"\x22\x06" + b"\x0a\x01u\x12\x01d"
+    found = read(schema, [both, one, inner, both + b"\x1a\x00", b""])
+    assert [(row["card"], row["cash"]) for row in found] == [
+        (None, 5),
+        ("a", None),
+        (None, None),
+        (None, None),
+        (None, None),
+    ]
+    assert found[2]["inner"] == {"up": None, "down": "d"}
+
+
+def test_editions_are_read() -> None:
+    schema = parsed(EDITION, "shop.Order")
+    rows = [b"", b"\x08\x05\x10\x00\x1a\x02\x01\x02", b"\x08", b"\x10\x07"]
+    found = read(schema, rows)
+    assert found == [by_runtime(schema, row) for row in rows]
+    assert found[1] == {"id": 5, "color": "RED", "numbers": [1, 2]}
+    assert found[2] is None
+
+
+def test_records_of_another_message_are_refused() -> None:
+    order, refund = (parsed(f'syntax = "proto3"; message {name} {{ string id = 1; }}') for name in ("Order", "Refund"))
+    with pytest.raises(IncompatibleSchema, match="are messages Order, and the reader's schema is for Refund"):
+        protobuf.decoder(order, type_of(refund), reader=refund)

@@ -82,8 +82,11 @@ def _decoded(schema: KeyValueSchema, half: Half, payload: bytes | None, reader: 
     if payload is None:
         return None
     inner = schema.half(half)
+    wanted = None if reader is None else reader.half(half)
+    # By a schema of another type nothing is resolved: the half is then read as it was written.
+    is_resolved = wanted is not None and wanted.definition.type == inner.definition.type
     try:
-        return format_of(inner.definition.type).decode(inner, payload, reader and reader.half(half))
+        return format_of(inner.definition.type).decode(inner, payload, wanted if is_resolved else None)
     except InvalidRecord as e:
         raise error_in_half(schema, half, e) from e
 

@@ -19,7 +19,8 @@ from google.protobuf.message import DecodeError
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import DataType
 
-from tallystick.errors import InvalidRecord, Unsupported
+from tallystick.errors import IncompatibleSchema, InvalidRecord, Unsupported
+from tallystick.finding import Finding, Place
 from tallystick.formats.protobuf import ProtobufSchema
 from tallystick.formats.protobuf.codec import decode
 from tallystick.formats.protobuf.types import Types
@@ -57,6 +58,8 @@ def decoder(
     chosen = writer if reader is None else reader
     if chosen.root is None or writer.root is None:
         raise Unsupported("the schema has no message that a record could be")
+    if not is_framed and not chosen.is_native and chosen.root not in _names(writer.root, writer, chosen):
+        raise _another_message(writer.root, chosen.root)
     taking.check(type_of(chosen), target)
     files, main = chosen.types.files, chosen.types.main.name
     paths = frozenset(_paths(writer, chosen)) if is_framed and not writer.is_native else None
@@ -64,10 +67,21 @@ def decoder(
 
 
 def _paths(writer: ProtobufSchema, chosen: ProtobufSchema) -> list[confluent_frame.MessagePath]:
-    """Where the writer's file has the message that is read: by its name, with or without the package."""
+    """Where the writer's file has the message that is read."""
     assert chosen.root is not None
-    name = writer.types.absolute(chosen.types.relative(chosen.root))
-    return [writer.index_of(own) for own in {name, chosen.root} if own in writer.types.own]
+    return [writer.index_of(own) for own in _names(chosen.root, chosen, writer) if own in writer.types.own]
+
+
+def _names(message: str, schema: ProtobufSchema, other: ProtobufSchema) -> set[str]:
+    """What a message of one schema may be called in another: with the one's package or the other's."""
+    return {message, other.types.absolute(schema.types.relative(message))}
+
+
+def _another_message(written: str, read: str) -> IncompatibleSchema:
+    message = f"the records are messages {written}, and the reader's schema is for {read}"
+    fix = f"read them by a schema whose message is {written}"
+    finding = Finding(rule="PROTOBUF_PAYLOAD_UNKNOWN_MESSAGE", message=message, fix=fix, new=Place(""))
+    return IncompatibleSchema(message, [finding])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +136,12 @@ class _Reading:
         self._schema = ProtobufSchema(SchemaDefinition(PROTOBUF), self._types, message)
         self._record = self._types.record_class(message)()
         self._proofs = proofs_of(self._types, message)
-        self._only_exactly = has_groups(self._types, message)
-        pool = DescriptorPool()
-        for file in files.file:
-            pool.AddSerializedFile(_renamed(file).SerializeToString())
-        descriptor = pool.FindMessageTypeByName(_own_name(message))
-        config = ptars.PtarsConfig(enum_repr="string")
-        self._handler = ptars.HandlerPool([descriptor.file], config).get_for_message(descriptor)
+        self._only_exactly = has_groups(self._types, message) or any(f.syntax == "editions" for f in files.file)
         # Only the runtime sees that a required field is missing.
         self._tries_all = any(_has_required(inner) for file in files.file for inner in file.message_type)
         self._wary_for = 0
+        if not self._only_exactly:
+            self._handler = _handler(files, message)
 
     def read(self, payloads: pa.Array, is_good: list[bool] | None, type_: pa.DataType) -> pa.Array:
         if self._only_exactly:
@@ -175,8 +185,7 @@ class _Reading:
 
     def _converted(self, payloads: pa.Array, is_good: list[bool] | None, type_: pa.StructType) -> pa.Array:
         read = self._by_ptars(payloads)
-        for name, prove in self._proofs.items():
-            prove(read.column(name))
+        self._proofs.prove(read.column)
         own = set(read.schema.names)
         children = [
             taken_as(read.column(field.name), field.type) if field.name in own else pa.nulls(len(payloads), field.type)
@@ -210,6 +219,15 @@ class _Reading:
 @lru_cache(maxsize=256)
 def _reading(files: bytes, main: str, message: str) -> _Reading:
     return _Reading(FileDescriptorSet.FromString(files), main, message)
+
+
+def _handler(files: FileDescriptorSet, message: str) -> Any:
+    pool = DescriptorPool()
+    for file in files.file:
+        pool.AddSerializedFile(_renamed(file).SerializeToString())
+    descriptor = pool.FindMessageTypeByName(_own_name(message))
+    config = ptars.PtarsConfig(enum_repr="string")
+    return ptars.HandlerPool([descriptor.file], config).get_for_message(descriptor)
 
 
 def _has_required(message: DescriptorProto) -> bool:

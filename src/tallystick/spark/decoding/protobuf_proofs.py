@@ -1,13 +1,15 @@
 """What `ptars` gives otherwise than Protobuf's own runtime, looked for in whole arrays.
 
-It keeps numbers that a closed enum does not name, which readers must drop, and both values of a key that stands twice
-in a map, of which the last one counts. Groups it passes over: a schema that has some is not read by it at all.
+It keeps numbers that a closed enum does not name, which readers must drop, both values of a key that stands twice in a
+map, and all members of a oneof, of which the last one counts. Groups it passes over, and editions it does not know: a
+schema that has some is not read by it at all.
 
 One difference stays: an entry of a map with something else in it than key and value is an entry for `ptars`, as for
 the runtimes of C++ and Java, and none for Python's, which drops it. No serializer writes such entries.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
@@ -18,16 +20,40 @@ from tallystick.formats.protobuf.types import Types
 from tallystick.spark.types.protobuf import is_extension
 
 Proof = Callable[[pa.Array], None]
+Columns = Callable[[str], pa.Array]
+"""The column of each field of a message, by its name."""
 
 
 class Unproven(ValueError):
     """Some value of an array may be another one than the runtime would give."""
 
 
-def proofs_of(types: Types, message: str) -> Mapping[str, Proof]:
+@dataclass(frozen=True, slots=True)
+class Proofs:
     """What has to be looked at in the columns of a message that does not hold itself."""
-    fields = [f for f in types.message(message).fields.values() if not is_extension(f)]
-    return {f.name: proof for f in fields if (proof := _proof(types, f)) is not None}
+
+    fields: Mapping[str, Proof]
+    oneofs: Sequence[Sequence[str]]
+    """The members of each."""
+
+    def __bool__(self) -> bool:
+        return bool(self.fields or self.oneofs)
+
+    def prove(self, columns: Columns) -> None:
+        for name, prove in self.fields.items():
+            prove(columns(name))
+        for members in self.oneofs:
+            _prove_oneof([columns(name) for name in members])
+
+
+def proofs_of(types: Types, message: str) -> Proofs:
+    found = types.message(message)
+    fields = [f for f in found.fields.values() if not is_extension(f)]
+    oneofs = [[found.fields[number].name for number in numbers] for numbers in found.oneofs.values()]
+    return Proofs(
+        {f.name: proof for f in fields if (proof := _proof(types, f)) is not None},
+        [members for members in oneofs if len(members) > 1],
+    )
 
 
 def has_groups(types: Types, message: str) -> bool:
@@ -61,9 +87,16 @@ def _single(types: Types, field: Field) -> Proof | None:
     return partial(_prove_names, pa.array(list(enum.numbers))) if enum.is_closed else None
 
 
-def _prove_fields(inner: Mapping[str, Proof], array: pa.Array) -> None:
-    for name, prove in inner.items():
-        prove(array.field(name))
+def _prove_fields(inner: Proofs, array: pa.Array) -> None:
+    inner.prove(array.field)
+
+
+def _prove_oneof(members: Sequence[pa.Array]) -> None:
+    there = members[0].is_valid()
+    for member in members[1:]:
+        if pc.any(pc.and_(there, member.is_valid())).as_py():
+            raise Unproven
+        there = pc.or_(there, member.is_valid())
 
 
 def _prove_items(prove: Proof, array: pa.Array) -> None:
