@@ -167,7 +167,9 @@ def test_pairs_come_back(encoding: KeyValueEncoding) -> None:
     pairs = pa.array(
         rows, to_arrow_type(StructType([StructField(n, t) for n, t in zip(("key", "value"), halves, strict=True)]))
     )
-    payloads = key_value.encoder(encoding, *encoders).payloads(pairs)
+    encoder = key_value.encoder(encoding, *encoders)
+    payloads = encoder.payloads(pairs)
+    assert [misfit.path for misfit in encoder.misfits(pairs.slice(2, 1))] == ["/value/n"]
     keys = key_value.keys(encoders[0]).payloads(pairs)
     decoders = reading_by_codec.decoder(key, key, halves[0]), json_schema.decoder(value, halves[1])
     decoder = reading_pairs.decoder(encoding, *decoders, *halves)

@@ -16,7 +16,7 @@ from tallystick.formats import decoder_of, parse
 from tallystick.formats.avro import types as avro_types
 from tallystick.messaging.settings import Framing
 from tallystick.model.definition import SchemaDefinition
-from tallystick.model.schema_type import AVRO, INT64, PROTOBUF
+from tallystick.model.schema_type import AVRO, INT64, JSON_SCHEMA, PROTOBUF
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FRAMES
 from tallystick.spark.decoding.decode import decode
@@ -78,6 +78,11 @@ MISFITS: list[dict[str, Any]] = [
     {"uuid": None},
     {"at": None},
 ]
+PATHS = [
+    *("/id", "/state", "/state", "/total", "/tags/1", "/tags", "/lines/k/count", "/lines/k", "/hash", "/hash"),
+    *("/by", "/by", "/uuid", "/uuid", "/at"),
+]
+"""To the thing in each of them that does not fit."""
 
 
 @pytest.fixture(params=["cluster", "registry"])
@@ -107,6 +112,8 @@ def test_values_come_back_and_misfits_have_a_finding(spark: SparkSession, cluste
     assert frames.columns == [*FRAMES.names, "finding"]
     rows = sorted(frames.collect(), key=lambda row: int(row.key))
     assert [row.finding and row.finding.rule for row in rows] == [None] * 4 + [DOES_NOT_FIT] * len(MISFITS)
+    assert [row.finding.path for row in rows[4:]] == PATHS
+    assert "`/lines/k/count` is null and must not be" in rows[4 + 6].finding.message
     assert [row.payload is None for row in rows] == [False] * 3 + [True] * (1 + len(MISFITS))
     assert {row.topic for row in rows} == {name}
     told = {(row.schema_id is None, row.schema_version, row.schema_mark) for row in rows[:3]}
@@ -193,3 +200,14 @@ def test_the_subject_can_be_named(spark: SparkSession, served: Served) -> None:
     frames = encode(orders(spark, [GOOD]), cluster, topic(), DEFINITION, subject=subject)
     with RegistryClient(served.confluent) as registry:
         assert registry.by_version(subject).id == frames.collect()[0].schema_id
+
+
+def test_the_finding_of_another_format_is_the_codecs(spark: SparkSession, served: Served) -> None:
+    text = '{"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}, "t": {"type": "string"}}}'
+    schema = SchemaDefinition(JSON_SCHEMA, text)
+    cluster = Cluster(served.pulsar, served.confluent, framing=Framing.PAYLOAD)
+    rows = spark.createDataFrame([({"n": 5},), (None,), ({"n": 6},)], "value struct<n: bigint>").coalesce(1)
+    good, tombstone, bad = encode(rows, cluster, topic(), schema).collect()
+    assert good.finding is tombstone.finding is None
+    assert (bad.finding.rule, bad.finding.path) == (DOES_NOT_FIT, "/n")
+    assert "6 is greater than the maximum of 5" in bad.finding.message

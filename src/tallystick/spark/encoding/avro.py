@@ -13,6 +13,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from tallystick.errors import IncompatibleSchema, Unsupported
 from tallystick.finding import Finding, Place
 from tallystick.formats.avro.types import Array, AvroSchema, AvroType, Enum, Fixed, Map, Record, Union, every_type
+from tallystick.formats.json_source import pointer
 from tallystick.spark.decoding import avro, avro_checks, avro_texts, taking
 from tallystick.spark.decoding.conforming import conformed
 from tallystick.spark.encoding.encoder import ColumnEncoder
@@ -38,7 +39,7 @@ def encoder(any_frame: DataFrame, schema: AvroSchema, source: DataType) -> Colum
         whole = conformed(value, source, target)
         return F.when(fits(whole, schema.root), to_avro(whole, text))
 
-    return ColumnEncoder(payload)
+    return ColumnEncoder(payload, lambda value: misfit(conformed(value, source, target), schema.root, F.lit("")))
 
 
 def fits(value: Column, type_: AvroType) -> Column:
@@ -46,6 +47,38 @@ def fits(value: Column, type_: AvroType) -> Column:
     wrong = avro_checks.wrong(value, type_)
     is_whole = _is_whole(value, type_)
     return is_whole if wrong is None else is_whole & ~wrong
+
+
+def misfit(value: Column, type_: AvroType, path: Column) -> Column:
+    """The path to the first thing that does not fit, null where there is none."""
+    match type_:
+        case Union(branches=branches):
+            real = [branch for branch in branches if branch.kind != "null"]
+            if len(real) == 1 and len(branches) > 1:
+                return F.when(value.isNotNull(), misfit(value, real[0], path))
+        case Record(fields=fields):
+            steps = [pointer((f.name,)) for f in fields]
+            parts = [
+                misfit(value.getField(f.name), f.type, F.concat(path, F.lit(s)))
+                for f, s in zip(fields, steps, strict=True)
+            ]
+            return F.when(value.isNull(), path).otherwise(F.coalesce(*parts, F.lit(None)))
+        case Array(items=items):
+            inner = F.transform(
+                value, lambda item, i: misfit(item, items, F.concat(path, F.lit("/"), i.cast("string")))
+            )
+            return F.when(value.isNull(), path).otherwise(_first(inner))
+        case Map(values=values):
+            entries = F.map_entries(value)
+            inner = F.transform(
+                entries, lambda entry: misfit(entry["value"], values, F.concat(path, F.lit("/"), entry["key"]))
+            )
+            return F.when(value.isNull(), path).otherwise(_first(inner))
+    return F.when(~fits(value, type_), path)
+
+
+def _first(paths: Column) -> Column:
+    return F.get(F.filter(paths, lambda path: path.isNotNull()), F.lit(0))
 
 
 def _is_whole(value: Column, type_: AvroType) -> Column:

@@ -22,7 +22,7 @@ from tallystick.formats.primitive import PrimitiveSchema
 from tallystick.formats.protobuf import ProtobufSchema
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.spark.encoding import values
-from tallystick.spark.encoding.encoder import ArrowEncoder
+from tallystick.spark.encoding.encoder import ArrowEncoder, Misfit
 from tallystick.wire import confluent_frame
 
 _Frozen = tuple[tuple[Any, SchemaDefinition], ...]
@@ -34,35 +34,49 @@ def encoder(
     """`source` is the type of the values. A framed payload of Protobuf begins with the path to its message."""
     if isinstance(schema, ProtobufSchema) and schema.root is None:
         raise Unsupported("the schema has no message that a record could be")
-    return ArrowEncoder(_Payloads(schema.definition, tuple(references.items()), is_framed))
+    writing = _Writing(schema.definition, tuple(references.items()), is_framed)
+    return ArrowEncoder(writing.payloads, writing.misfits)
 
 
 @dataclass(frozen=True, slots=True)
-class _Payloads:
+class _Writing:
     definition: SchemaDefinition
     references: _Frozen
     is_framed: bool
 
-    def __call__(self, array: pa.Array) -> pa.Array:
-        payload_of = _writing(self.definition, self.references, self.is_framed)
-        return pa.array([payload_of(value) for value in values.python_values(array)], pa.binary())
+    def payloads(self, array: pa.Array) -> pa.Array:
+        return pa.array([self._payload(value) for value in values.python_values(array)], pa.binary())
+
+    def misfits(self, array: pa.Array) -> list[Misfit]:
+        return [self._misfit(value) for value in values.python_values(array)]
+
+    def _payload(self, value: Any) -> bytes | None:
+        try:
+            return _writing(self.definition, self.references, self.is_framed)(value)
+        except (InvalidRecord, values.Misfit):
+            return None
+
+    def _misfit(self, value: Any) -> Misfit:
+        try:
+            _writing(self.definition, self.references, self.is_framed)(value)
+        except InvalidRecord as e:
+            found = e.findings[0] if e.findings else None
+            if found is not None:
+                return Misfit(found.message, found.new.path if found.new else "")
+        except values.Misfit as e:
+            return Misfit(str(e), "")
+        return Misfit("", "")
 
 
 @lru_cache(maxsize=256)
-def _writing(definition: SchemaDefinition, references: _Frozen, is_framed: bool) -> Callable[[Any], bytes | None]:
+def _writing(definition: SchemaDefinition, references: _Frozen, is_framed: bool) -> Callable[[Any], bytes]:
+    """Raises `InvalidRecord` or `values.Misfit` for a value that does not fit."""
     schema = catalogue.parse(definition, dict(references), is_lenient=True)
     encode, change = catalogue.encoder_of(schema), _change(schema)
     prefix = b""
     if is_framed and isinstance(schema, ProtobufSchema) and schema.root is not None and not schema.is_native:
         prefix = confluent_frame.path_bytes(schema.index_of(schema.root))
-
-    def payload_of(value: Any) -> bytes | None:
-        try:
-            return prefix + encode(change(value))
-        except (InvalidRecord, values.Misfit):
-            return None
-
-    return payload_of
+    return lambda value: prefix + encode(change(value))
 
 
 def _change(schema: Schema) -> Callable[[Any], Any]:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.finding import Finding, Place
@@ -38,10 +39,10 @@ from tallystick.spark.columns import (
 )
 from tallystick.spark.decoding.schemas import Known, Reader, Schemas
 from tallystick.spark.encoding import avro, by_codec, key_value
-from tallystick.spark.encoding.encoder import ArrowEncoder, ColumnEncoder, Encoder
+from tallystick.spark.encoding.encoder import ArrowEncoder, ColumnEncoder, Encoder, Misfit
 
 DOES_NOT_FIT = "VALUE_DOES_NOT_FIT"
-_PAIR_KEY = "_tally_key"
+_PAIR_KEY, _REASON, _PATH = "_tally_key", "_tally_reason", "_tally_path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,28 +139,41 @@ def _written(frames: DataFrame, encoder: Encoder, keys: ArrowEncoder | None, mis
         # Kept from being worked out again for the finding.
         once = F.when(F.spark_partition_id() >= 0, encoder.payload(F.col(VALUE)))
         written = frames.select("*", F.when(F.col(VALUE).isNotNull(), once).alias(PAYLOAD))
+        reason, path = F.lit(""), encoder.misfit(F.col(VALUE))
     else:
         written = _by_batches(frames, encoder, keys)
+        reason, path = F.col(_REASON), F.col(_PATH)
     fits = F.col(VALUE).isNull() | F.col(PAYLOAD).isNotNull()
     columns = [F.col(field.name) for field in FRAMES.fields]
     if keys is not None:
         columns = [F.col(_PAIR_KEY).alias(KEY) if field.name == KEY else F.col(field.name) for field in FRAMES.fields]
-    texts = {"rule": misfit.rule, "message": misfit.message, "fix": misfit.fix, "path": ""}
-    finding = F.struct(*(F.lit(text).alias(name) for name, text in texts.items())).cast(FINDING_TYPE)
-    return written.select(*columns, F.when(~fits, finding).alias(FINDING))
+    finding = F.when(~fits, _finding(misfit, reason, F.coalesce(path, F.lit(""))))
+    return written.select(*columns, finding.alias(FINDING))
+
+
+def _finding(misfit: Finding, reason: Column, path: Column) -> Column:
+    """A reason that is not known is empty: the place is told all the same."""
+    place = F.concat(F.lit("`"), F.when(path == "", "/").otherwise(path), F.lit("`"))
+    unknown = F.concat(place, F.lit(" is null and must not be, or is none of the values that the schema has"))
+    why = F.coalesce(F.when(reason != "", reason), unknown, F.lit(""))
+    texts = {"rule": F.lit(misfit.rule), "message": F.concat(F.lit(f"{misfit.message}: "), why)}
+    texts |= {"fix": F.lit(misfit.fix), "path": path}
+    return F.struct(*(text.alias(name) for name, text in texts.items())).cast(FINDING_TYPE)
 
 
 def _by_batches(frames: DataFrame, encoder: ArrowEncoder, keys: ArrowEncoder | None) -> DataFrame:
     names = [PAYLOAD] if keys is None else [PAYLOAD, _PAIR_KEY]
     encoders = [encoder] if keys is None else [encoder, keys]
-    payload = FRAMES[PAYLOAD].dataType
-    out = StructType([*frames.schema.fields, *(StructField(name, payload) for name in names)])
+    payload, text = FRAMES[PAYLOAD].dataType, StringType()
+    added = [*(StructField(name, payload) for name in names), StructField(_REASON, text), StructField(_PATH, text)]
+    out = StructType([*frames.schema.fields, *added])
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             values = batch.column(VALUE)
             parts = [_payloads(one, values) for one in encoders]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *parts], [*batch.schema.names, *names])
+            columns = [*batch.columns, *parts, *_misfits(encoder, values, parts[0])]
+            yield pa.RecordBatch.from_arrays(columns, out.names)
 
     return frames.mapInArrow(write, out)
 
@@ -171,9 +185,16 @@ def _payloads(encoder: ArrowEncoder, values: pa.Array) -> pa.Array:
     return pa.array([next(payloads) if there else None for there in values.is_valid().to_pylist()], pa.binary())
 
 
+def _misfits(encoder: ArrowEncoder, values: pa.Array, payloads: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Reasons and paths, of the values that have no payload."""
+    wrong = pc.indices_nonzero(pc.and_(values.is_valid(), payloads.is_null()))
+    found: list[Misfit | None] = [None] * len(values)
+    for place, misfit in zip(wrong.to_pylist(), encoder.misfits(values.take(wrong)) if len(wrong) else [], strict=True):
+        found[place] = misfit
+    reasons = pa.array([None if one is None else one.reason for one in found], pa.string())
+    return reasons, pa.array([None if one is None else one.path for one in found], pa.string())
+
+
 def _does_not_fit(known: Known, topic: str) -> Finding:
-    message = (
-        f"the value does not fit {described(known.definition)}, by which topic {topic} is written: something is null "
-        "that must not be, or is out of the range that the schema has"
-    )
+    message = f"the value does not fit {described(known.definition)}, by which topic {topic} is written"
     return Finding(rule=DOES_NOT_FIT, message=message, fix="correct the value, or change the schema", new=Place(""))
