@@ -50,7 +50,7 @@ def planned(any_frame: DataFrame, pair: Pair) -> ColumnDecoder | None:
     """None where Spark cannot read the pair."""
     try:
         avro.type_of(any_frame, pair.reader)
-        return avro.decoder(pair.writer, pair.reader)
+        return avro.alone(avro.decoder(pair.writer, pair.reader))
     except Unsupported:
         return None
 

@@ -24,27 +24,36 @@ _RANGES = {
 """What the logical types can say: their type on Spark, the first and the last value."""
 
 
-def wrong(value: Column, type_: AvroType) -> Column | None:
-    """Whether something in a value does not fit, never null; None where there is nothing to look at."""
-    return _either([_wrong_text(list(_texts(value, type_))), _out_of_range(value, type_)])
+def wrong(value: Column, type_: AvroType, certain: str | None = None) -> Column | None:
+    """Whether something in a value does not fit, never null; None where there is nothing to look at.
+
+    `certain` is a field that is null only where a record could not be read.
+    """
+    unread = None if certain is None else value.isNotNull() & value.getField(certain).isNull()
+    return _either([unread, _wrong_text(value, type_), _out_of_range(value, type_)])
 
 
-def _wrong_text(texts: list[Column]) -> Column | None:
-    """All texts are looked at as one, which is UTF-8 only if each of them is: between them stands a comma, so that no
-    two halves of a character meet."""
-    return ~F.is_valid_utf8(F.concat_ws(",", *texts)) if texts else None
+def _wrong_text(value: Column, type_: AvroType) -> Column | None:
+    """Whether a text is no UTF-8. Those in arrays are looked at as one, which is UTF-8 only if each of them is: between
+    them stands a comma, so that no two halves of a character meet.
+    """
+    texts = list(_texts(value, type_))
+    single = [text for text, is_array in texts if not is_array]
+    many = [text for text, is_array in texts if is_array]
+    whole = [*single, F.concat_ws(",", *many)] if many else single
+    return _either([F.coalesce(~F.is_valid_utf8(text), F.lit(False)) for text in whole])
 
 
-def _texts(value: Column, type_: AvroType) -> Iterator[Column]:
-    """Texts and arrays of texts: `concat_ws` takes both, and passes over what is null."""
+def _texts(value: Column, type_: AvroType) -> Iterator[tuple[Column, bool]]:
+    """Texts and arrays of texts, and whether it is an array."""
     match type_:
         case Primitive(kind="string", logical=None):
-            yield value
+            yield value, False
         case Array(items=items):
-            yield from _texts_of_many(value, items)
+            yield from ((texts, True) for texts in _texts_of_many(value, items))
         case Map(values=values):
-            yield F.map_keys(value)
-            yield from _texts_of_many(F.map_values(value), values)
+            yield F.map_keys(value), True
+            yield from ((texts, True) for texts in _texts_of_many(F.map_values(value), values))
         case Record(fields=fields):
             for f in fields:
                 yield from _texts(value.getField(f.name), f.type)
@@ -54,7 +63,7 @@ def _texts(value: Column, type_: AvroType) -> Iterator[Column]:
 
 
 def _texts_of_many(values: Column, type_: AvroType) -> Iterator[Column]:
-    """The same of an array. A field of an array of structs is the array of the fields: no function is called."""
+    """Of an array of values. A field of an array of structs is the array of the fields: no function is called."""
     match type_:
         case Primitive(kind="string", logical=None):
             yield values

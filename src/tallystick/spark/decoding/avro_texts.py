@@ -4,13 +4,9 @@ The library has rules of its own for names, aliases and unions. So both schemas 
 and fields of the writer that the reader takes have the reader's names, all others have names that no reader knows, and
 what does not fit by our rules (another logical type, a record of another name) is a type that no bytes fit. What the
 reader does not take is passed over by the library.
-
-Behind the value stands a seal: fields that only the writer has, which are passed over too, but only if the bytes there
-are the right ones. So a payload that is too short or too long does not fit, and nothing is compared for it.
 """
 
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -36,13 +32,8 @@ from tallystick.formats.avro.types import (
     describe,
 )
 from tallystick.spark.decoding.avro_checks import is_one_number
+from tallystick.spark.decoding.avro_seal import endless
 
-VALUE = "v"
-_FRAME = "tally.Sealed"
-_IMPOSSIBLE_BYTES = 2**26
-"""More than any payload has, and no more than our sessions let the library read at all."""
-_SEAL_BYTES = 8
-_CHOICES = 4
 _MOST_DIGITS = 38
 _INTEGERS = ("int", "long")
 _JSON_TYPES = {
@@ -53,61 +44,19 @@ _JSON_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """Bytes behind each payload, and the fields that take exactly these."""
-
-    data: bytes
-    fields: tuple[dict[str, Any], ...]
+def reader_type(reader: AvroSchema) -> Any:
+    """As JSON. Raises `Unsupported` where Spark has no such type."""
+    return _Reader().of(reader.root)
 
 
-def new_seal() -> Seal:
-    """A union for each byte, of which one branch is empty and the others never end: no other byte will do.
-
-    Drawn anew by each driver, so that no producer has its records end like that.
-    """
-    places = _places()
-    fields = [{"name": f"s{i}", "type": _lock(place, is_first=i == 0)} for i, place in enumerate(places)]
-    return Seal(bytes(2 * place for place in places), tuple(fields))
-
-
-def _places() -> list[int]:
-    """The first is not nought, which would be taken for the end of a longer number that a payload leaves open; and no
-    beginning is an end, or else bytes between the payload and the seal could stand for the beginning.
-    """
-    while True:
-        places = [1 + secrets.randbelow(_CHOICES - 1), *(secrets.randbelow(_CHOICES) for _ in range(_SEAL_BYTES - 1))]
-        if all(places[:-shift] != places[shift:] for shift in range(1, _SEAL_BYTES)):
-            return places
-
-
-def _lock(place: int, *, is_first: bool) -> list[Any]:
-    """The branches before and behind the right one have the same types in each lock: a name is defined once."""
-    names = [f"tally.N{i}" for i in range(_CHOICES - 1)]
-    never: list[Any] = [_endless(name) for name in names] if is_first else list(names)
-    return [*never[:place], "null", *never[place:]]
-
-
-def _endless(name: str) -> dict[str, Any]:
-    return {"type": "fixed", "name": name, "size": _IMPOSSIBLE_BYTES}
-
-
-def reader_text(reader: AvroSchema) -> str:
-    """A record with the value as its one field: a value that is null, or of any type, is told from none at all."""
-    return _text([{"name": VALUE, "type": _Reader().of(reader.root)}])
+def writer_type(writer: AvroSchema, reader: AvroSchema) -> Any:
+    """The same of what was written for this reader."""
+    return _Writer().of(writer.root, reader.root)
 
 
 def own_text(schema: AvroSchema) -> str:
-    """To write by: nothing around the value."""
-    return json.dumps(_Reader().of(schema.root), separators=(",", ":"))
-
-
-def writer_text(writer: AvroSchema, reader: AvroSchema, seal: Seal) -> str:
-    return _text([{"name": VALUE, "type": _Writer().of(writer.root, reader.root)}, *seal.fields])
-
-
-def _text(fields: list[dict[str, Any]]) -> str:
-    return json.dumps({"type": "record", "name": _FRAME, "fields": fields}, separators=(",", ":"))
+    """To write by."""
+    return json.dumps(reader_type(schema), separators=(",", ":"))
 
 
 @dataclass(slots=True)
@@ -220,7 +169,7 @@ class _Writer:
         return next(name for name in (f"w{n}" for n in self._numbers) if name not in reader.by_name)
 
     def _impossible(self) -> dict[str, Any]:
-        return _endless(f"tally.Impossible{next(self._numbers)}")
+        return endless(f"tally.Impossible{next(self._numbers)}")
 
     def _alone(self, writer: AvroType) -> Any:
         """Under names of no reader: it is passed over."""

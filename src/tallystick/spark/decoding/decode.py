@@ -1,12 +1,12 @@
 """decode: frames → frames with their values, each read by the schema that it was written with.
 
-The driver looks which schemas a batch has, and plans one CASE over them. What does not fit is a row with a finding.
+The driver looks which schemas a batch has, and plans one expression over them. What does not fit is a row with a
+finding.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import and_, or_
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -26,23 +26,19 @@ from tallystick.spark.columns import (
     FINDING_TYPE,
     KEY,
     PAYLOAD,
-    SCHEMA_ID,
-    SCHEMA_MARK,
     SCHEMA_VERSION,
-    TOPIC,
     VALUE,
 )
-from tallystick.spark.decoding import formats
-from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
+from tallystick.spark.decoding import avro, formats
+from tallystick.spark.decoding.decoder import ArrowDecoder, AvroDecoder, ColumnDecoder, Decoder
 from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, Told, Writer, shown
+from tallystick.spark.decoding.telling import TELLING, Telling, literal
 
 DOES_NOT_FIT = "RECORD_DOES_NOT_FIT"
 CANNOT_READ = "RECORD_SCHEMA_CANNOT_BE_READ"
 
-TELLING = (TOPIC, SCHEMA_ID, SCHEMA_VERSION, SCHEMA_MARK)
-"""The columns by which a record tells its schema."""
 _READ, _GOOD = "_tally_read", "_tally_good"
-_MOST_BRANCHES = 24
+_MOST_READINGS = 24
 """Of one projection: the JVM leaves methods over 8,000 bytes uncompiled."""
 
 
@@ -64,14 +60,12 @@ class Plan:
     target: DataType
     branches: tuple[Branch, ...]
 
+    @cached_property
+    def telling(self) -> Telling:
+        return Telling([branch.writer.told for branch in self.branches])
+
     def is_one_of(self, branches: Sequence[Branch]) -> Column:
-        """Whether a record is of one of these writers. Only what differs between the writers is compared."""
-        told = [branch.writer.told for branch in self.branches]
-        differing = [name for name in TELLING if len({getattr(one, name) for one in told}) > 1]
-        chosen = [branch.writer.told for branch in branches]
-        if len(differing) == 1 and all(getattr(one, differing[0]) is not None for one in chosen):
-            return F.col(differing[0]).isin([getattr(one, differing[0]) for one in chosen])
-        return reduce(or_, (_is_of(one, differing) for one in chosen))
+        return self.telling.is_one_of([branch.writer.told for branch in branches])
 
     @cached_property
     def steps(self) -> "Steps":
@@ -149,32 +143,19 @@ def _branch(frames: DataFrame, writer: Writer, reader: Known, target: DataType) 
     return Branch(writer, decoder, _does_not_fit(writer, reader))
 
 
-def _is_of(told: Told, columns: Sequence[str]) -> Column:
-    parts = [F.col(name).eqNullSafe(F.lit(getattr(told, name))) for name in columns]
-    return reduce(and_, parts, F.lit(True))
-
-
 def _steps(planned: Plan) -> Steps:
-    groups: dict[Hashable, tuple[ColumnDecoder, list[Branch]]] = {}
-    for number, branch in enumerate(planned.branches):
-        if isinstance(branch.decoder, ColumnDecoder):
-            key = number if branch.decoder.key is None else branch.decoder.key
-            groups.setdefault(key, (branch.decoder, []))[1].append(branch)
-    found, before = list(groups.values()), F.lit(None).cast(planned.target)
-    read = (
-        [_in_batches(planned).alias(_READ)]
-        if any(isinstance(b.decoder, ArrowDecoder) for b in planned.branches)
-        else []
-    )
-    for start in range(0, len(found), _MOST_BRANCHES):
-        left = F.col(_READ) if read else before
-        read.append(_once(_case(found[start : start + _MOST_BRANCHES], planned, left)).alias(_READ))
+    readings = [*_avro_readings(planned), *_other_readings(planned)]
+    is_in_batches = any(isinstance(branch.decoder, ArrowDecoder) for branch in planned.branches)
+    read = [_in_batches(planned).alias(_READ)] if is_in_batches else []
+    for start in range(0, len(readings), _MOST_READINGS):
+        before = F.col(_READ) if read else F.lit(None).cast(planned.target)
+        read.append(_once(_case(readings[start : start + _MOST_READINGS], planned, before)).alias(_READ))
     # What reads one type is wrong about the same things, whichever schema it reads.
-    check = next((decoder.wrong(F.col(_READ)) for decoder, _ in found if decoder.wrong is not None), None)
+    check = next((found for reading in readings if (found := reading.wrong(F.col(_READ))) is not None), None)
     is_read = F.col(_READ).isNotNull()
     is_good = F.col(PAYLOAD).isNull() | (is_read if check is None else is_read & ~check)
     return Steps(
-        read=tuple(read or [before.alias(_READ)]),
+        read=tuple(read or [F.lit(None).cast(planned.target).alias(_READ)]),
         is_good=_once(is_good).alias(_GOOD),
         value=F.when(F.col(_GOOD), F.col(_READ)).alias(VALUE),
         finding=F.when(~F.col(_GOOD), _finding(planned)).cast(FINDING_TYPE).alias(FINDING),
@@ -182,11 +163,49 @@ def _steps(planned: Plan) -> Steps:
     )
 
 
-def _case(groups: Sequence[tuple[ColumnDecoder, list[Branch]]], planned: Plan, before: Column) -> Column:
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What one expression of the JVM reads."""
+
+    is_of: Column | None
+    """Which records; None for all that there are."""
+    value: Column
+    wrong: Callable[[Column], Column | None]
+
+
+def _avro_readings(planned: Plan) -> Iterator[_Reading]:
+    found = [(branch, branch.decoder) for branch in planned.branches if isinstance(branch.decoder, AvroDecoder)]
+    if not found:
+        return
+    decoders = list(dict.fromkeys(decoder for _, decoder in found))
+    joints = avro.joints(decoders)
+    is_alone = len(joints) == 1 and len(found) == len([b for b in planned.branches if b.decoder is not None])
+    reader = decoders[0].reader
+    for joint in joints:
+        heads = {decoders[member]: head for member, head in joint.heads().items()}
+        head = planned.telling.as_bytes({b.writer.told: heads[d] for b, d in found if d in heads})
+        # Without a head nothing is read: nobody has to ask where there is no other reading.
+        is_of = None if is_alone else head.isNotNull()
+        value = avro.read(joint, head, F.col(PAYLOAD))
+        yield _Reading(is_of, value, lambda column: avro.wrong(column, reader))
+
+
+def _other_readings(planned: Plan) -> Iterator[_Reading]:
+    groups: dict[Hashable, tuple[ColumnDecoder, list[Branch]]] = {}
+    for number, branch in enumerate(planned.branches):
+        if isinstance(branch.decoder, ColumnDecoder):
+            key = number if branch.decoder.key is None else branch.decoder.key
+            groups.setdefault(key, (branch.decoder, []))[1].append(branch)
+    for decoder, branches in groups.values():
+        value = decoder.value(F.col(PAYLOAD), F.col(KEY))
+        yield _Reading(planned.is_one_of(branches), value, decoder.wrong or (lambda column: None))
+
+
+def _case(readings: Sequence[_Reading], planned: Plan, before: Column) -> Column:
     column = before
-    for decoder, branches in groups:
-        value = decoder.value(F.col(PAYLOAD), F.col(KEY)).cast(planned.target)
-        column = F.when(planned.is_one_of(branches), value).otherwise(column)
+    for reading in readings:
+        value = reading.value.cast(planned.target)
+        column = value if reading.is_of is None else F.when(reading.is_of, value).otherwise(column)
     return column
 
 
@@ -197,33 +216,34 @@ def _once(column: Column) -> Column:
 
 def _version(planned: Plan) -> Column:
     """The column, filled in for records that tell an id."""
+    known = {
+        branch.writer.told: branch.writer.version
+        for branch in planned.branches
+        if branch.writer.told.schema_version is None and branch.writer.version is not None
+    }
     column = F.col(SCHEMA_VERSION)
-    for branch in planned.branches:
-        version = branch.writer.version
-        if branch.writer.told.schema_version is None and version is not None:
-            column = F.when(planned.is_one_of([branch]), F.lit(version)).otherwise(column)
-    return column.cast("long").alias(SCHEMA_VERSION)
+    return (F.coalesce(column, planned.telling.numbered(known)) if known else column).alias(SCHEMA_VERSION)
 
 
 def _finding(planned: Plan) -> Column:
-    column = _literal(_NOT_SEEN)
-    for branch in planned.branches:
-        column = F.when(planned.is_one_of([branch]), _literal(branch.finding)).otherwise(column)
-    return column
+    findings = list(dict.fromkeys([*(branch.finding for branch in planned.branches), _NOT_SEEN]))
+    places = {branch.writer.told: findings.index(branch.finding) for branch in planned.branches}
+    place = F.coalesce(planned.telling.numbered(places), F.lit(len(findings) - 1))
+    # As one text: a column for each literal would be thousands of calls to the JVM.
+    return F.get(F.expr(f"array({','.join(map(_struct, findings))})"), place.cast("int"))
 
 
-def _literal(finding: Finding) -> Column:
-    place = finding.new
-    texts = {"rule": finding.rule, "message": finding.message, "fix": finding.fix, "path": place and place.path}
-    return F.struct(*(F.lit(text).cast("string").alias(name) for name, text in texts.items()))
+def _struct(finding: Finding) -> str:
+    path = None if finding.new is None else finding.new.path
+    texts = {"rule": finding.rule, "message": finding.message, "fix": finding.fix, "path": path}
+    parts = (f"'{name}',cast({literal(text)} as string)" for name, text in texts.items())
+    return f"named_struct({','.join(parts)})"
 
 
 def _in_batches(planned: Plan) -> Column:
     """What Python workers read, all records of one writer in a batch at a time. Only payloads and keys go there."""
     decoders = {i: b.decoder for i, b in enumerate(planned.branches) if isinstance(b.decoder, ArrowDecoder)}
-    number = F.lit(None).cast("int")
-    for i in decoders:
-        number = F.when(planned.is_one_of([planned.branches[i]]), i).otherwise(number)
+    number = planned.telling.numbered({planned.branches[i].writer.told: i for i in decoders}).cast("int")
     value_type = to_arrow_type(planned.target)
 
     def read(numbers: pa.Array, payloads: pa.Array, keys: pa.Array) -> pa.Array:

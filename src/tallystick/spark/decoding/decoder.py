@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import Column
 
+from tallystick.formats.avro.types import AvroSchema
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnDecoder:
     """Work of the JVM alone."""
 
     value: Callable[[Column, Column], Column]
-    """Payload and key → a value of the target type; null where the bytes do not fit."""
+    """Payload and key → a value of the target type; null, or `wrong`, where the bytes do not fit."""
     key: Hashable = None
     """Decoders with the same key do the same, so that one of them serves all their schemas; None: with nobody."""
     wrong: Callable[[Column], Column | None] | None = None
@@ -27,4 +29,12 @@ class ArrowDecoder:
     """Payloads and keys → values of the target's Arrow type; null where the bytes do not fit. No payload is null."""
 
 
-Decoder = ColumnDecoder | ArrowDecoder
+@dataclass(frozen=True, slots=True)
+class AvroDecoder:
+    """Work of the JVM, for all writers of a reader in one expression: see `avro`."""
+
+    writer: AvroSchema
+    reader: AvroSchema
+
+
+Decoder = ColumnDecoder | ArrowDecoder | AvroDecoder

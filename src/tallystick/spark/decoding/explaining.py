@@ -21,8 +21,9 @@ from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.definition import References, SchemaDefinition
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FINDING, FINDING_TYPE, PAYLOAD
-from tallystick.spark.decoding.decode import DOES_NOT_FIT, TELLING, told_by
+from tallystick.spark.decoding.decode import DOES_NOT_FIT, told_by
 from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, Writer
+from tallystick.spark.decoding.telling import TELLING
 from tallystick.wire import confluent_frame
 
 REFUSED_BY_SPARK = "RECORD_REFUSED_BY_SPARK_ALONE"

@@ -20,7 +20,7 @@ from tallystick.model.key_value import KeyValueEncoding
 from tallystick.model.schema_type import AVRO, PULSAR_JSON
 from tallystick.spark.decoding import avro, by_codec, json_schema, key_value, primitive, protobuf, pulsar_json, taking
 from tallystick.spark.decoding.conforming import conformed
-from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
+from tallystick.spark.decoding.decoder import ArrowDecoder, AvroDecoder, ColumnDecoder, Decoder
 from tallystick.spark.decoding.schemas import Known
 from tallystick.spark.types import json_schema as json_schema_types
 from tallystick.spark.types import key_value as key_value_types
@@ -76,7 +76,7 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
 def _avro_as_other(any_frame: DataFrame, writer: AvroSchema, target: DataType) -> ColumnDecoder:
     own = avro.type_of(any_frame, writer)
     taking.check(own, target)
-    inner = avro.decoder(writer, writer)
+    inner = avro.alone(avro.decoder(writer, writer))
 
     def value(payload: Column, key: Column) -> Column:
         read = inner.value(payload, key)
@@ -92,13 +92,17 @@ def _halves(whole: Known, pair: KeyValueSchema) -> tuple[Known, Known]:
 
 
 def _pair(any_frame: DataFrame, encoding: KeyValueEncoding, halves: Sequence[tuple[Known, Known, DataType]]) -> Decoder:
-    key, value = (decoder(any_frame, ours, theirs, type_, is_framed=False) for ours, theirs, type_ in halves)
+    key, value = (_half(decoder(any_frame, *half, is_framed=False)) for half in halves)
     # Where one half needs a Python worker, the other one goes there too.
     if isinstance(key, ColumnDecoder) and isinstance(value, ArrowDecoder):
         key = _in_batches(halves[0])
     elif isinstance(key, ArrowDecoder) and isinstance(value, ColumnDecoder):
         value = _in_batches(halves[1])
     return key_value.decoder(encoding, key, value, halves[0][2], halves[1][2])
+
+
+def _half(found: Decoder) -> ColumnDecoder | ArrowDecoder:
+    return avro.alone(found) if isinstance(found, AvroDecoder) else found
 
 
 def _in_batches(half: tuple[Known, Known, DataType]) -> ArrowDecoder:

@@ -13,7 +13,7 @@ from pyspark.sql.types import DataType
 from tallystick.errors import InvalidRecord
 from tallystick.formats.key_value.codec import parted
 from tallystick.model.key_value import KeyValueEncoding
-from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
+from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder
 from tallystick.spark.decoding.primitive import integer
 from tallystick.spark.types.key_value import KEY, VALUE, type_of
 
@@ -22,8 +22,12 @@ _NOT_THERE = -1
 
 
 def decoder(
-    encoding: KeyValueEncoding, key: Decoder, value: Decoder, key_type: DataType, value_type: DataType
-) -> Decoder:
+    encoding: KeyValueEncoding,
+    key: ColumnDecoder | ArrowDecoder,
+    value: ColumnDecoder | ArrowDecoder,
+    key_type: DataType,
+    value_type: DataType,
+) -> ColumnDecoder | ArrowDecoder:
     """The decoder of pairs whose halves are read by these; both work on the JVM, or both in batches.
 
     A half that is not there is null and fits; a pair fits if both halves do.

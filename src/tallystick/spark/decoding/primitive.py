@@ -17,7 +17,7 @@ from tallystick.formats.primitive import PrimitiveSchema
 from tallystick.model import schema_type as types
 from tallystick.model.schema_type import SchemaType
 from tallystick.spark.decoding import taking
-from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder, Decoder
+from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder
 from tallystick.spark.types.primitive import type_of
 
 _MILLIS_PER_DAY = 86_400_000
@@ -30,7 +30,7 @@ _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """The years 1 to 9999: what Python's values hold, and so our codec."""
 
 
-def decoder(writer: PrimitiveSchema, target: DataType) -> Decoder:
+def decoder(writer: PrimitiveSchema, target: DataType) -> ColumnDecoder | ArrowDecoder:
     """Raises `IncompatibleSchema` where the target is no wider number and no other name of the same type."""
     taking.check(type_of(writer), target)
     kind = writer.definition.type
