@@ -1,4 +1,4 @@
-"""Makes the reference pages that the code itself knows best: rules, errors and commands.
+"""Makes the reference pages that the code itself knows best: rules, errors, commands and the pipeline file.
 
 `python -m tools.reference` writes them to `docs/reference/`, and the tables of `reference_sections` into the pages that
 ask for them.
@@ -19,6 +19,7 @@ from tallystick.errors import TallystickError
 from tallystick.finding import Finding
 from tests.conformance.cases import CaseFile, compat_files
 from tools import reference_sections
+from tools.reference_pipeline import SCHEMA_FILE, pipeline_page, pipeline_schema
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -135,7 +136,13 @@ def _helps(command: click.Command, name: str, parent: click.Context | None = Non
             yield from _helps(command.commands[inner], inner, context)
 
 
-PAGES: dict[str, Callable[[], str]] = {"rules.md": rules_page, "errors.md": errors_page, "cli.md": cli_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "rules.md": rules_page,
+    "errors.md": errors_page,
+    "cli.md": cli_page,
+    "pipeline.md": pipeline_page,
+    SCHEMA_FILE: pipeline_schema,
+}
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ TallystickError
 │   ├── IncompatibleSchema  a schema that the strategy refuses, with findings
 │   ├── InvalidRecord       a value or payload that does not fit its schema, with findings
 │   ├── SchemaSerializationError   a schema of a third-party registry could not encode or decode
+│   ├── InvalidPipeline     a pipeline file that cannot be run, with all its findings
 │   ├── InvalidArgument     a version, mode, strategy or other argument that is none
 │   ├── SchemaTooLarge      a definition above the limit
 │   ├── NotPermitted        the mode of the subject, namespace or server does not allow it
@@ -108,6 +109,23 @@ class SchemaSerializationError(BadRequest):
     def __init__(self, message: str, findings: Sequence[Finding] = (), **facts: object) -> None:
         super().__init__(message, **facts)
         self.findings = tuple(findings)
+
+
+class InvalidPipeline(BadRequest):
+    """`findings` is all that is wrong with a pipeline file, in the order of its lines; `file` is None for a text."""
+
+    code = "invalid-pipeline"
+
+    def __init__(self, file: str | None, findings: Sequence[Finding]) -> None:
+        super().__init__("\n".join(f"{file or 'pipeline'}{_line(one)}: {one.message}; {one.fix}" for one in findings))
+        self.file = file
+        self.findings = tuple(findings)
+
+
+def _line(finding: Finding) -> str:
+    """As compilers write places, so that editors find them."""
+    place = finding.new
+    return "" if place is None or place.line is None else f":{place.line}:{place.column}"
 
 
 class InvalidArgument(BadRequest):

@@ -18,6 +18,7 @@ ALL = [
     errors.IncompatibleSchema("does not fit", [FINDING]),
     errors.InvalidRecord("does not fit", [FINDING]),
     errors.SchemaSerializationError("cannot encode", [FINDING]),
+    errors.InvalidPipeline("shop.yaml", [FINDING]),
     errors.InvalidArgument("version", "0 is no version"),
     errors.SchemaTooLarge(11, 10),
     errors.NotPermitted("read only"),
@@ -69,6 +70,7 @@ def test_codes_are_stable_and_differ() -> None:
         "IncompatibleSchema": "incompatible-schema",
         "InvalidRecord": "invalid-record",
         "SchemaSerializationError": "schema-serialization",
+        "InvalidPipeline": "invalid-pipeline",
         "InvalidArgument": "invalid-argument",
         "SchemaTooLarge": "schema-too-large",
         "NotPermitted": "not-permitted",
@@ -123,3 +125,11 @@ def test_unknown_schema_type_lists_what_is_known() -> None:
 def test_findings_are_kept_as_they_came() -> None:
     assert errors.InvalidRecord("does not fit", [FINDING]).findings == (FINDING,)
     assert errors.IncompatibleSchema("does not fit", [FINDING]).findings == (FINDING,)
+
+
+def test_invalid_pipeline_tells_every_finding_with_its_line() -> None:
+    at = Finding(rule="A_RULE", message="it does not fit", fix="mend it", new=Place("/routes", 2, 5))
+    assert str(errors.InvalidPipeline("shop.yaml", [FINDING, at])) == (
+        "shop.yaml: it does not fit; mend it\nshop.yaml:2:5: it does not fit; mend it"
+    )
+    assert str(errors.InvalidPipeline(None, [at])) == "pipeline:2:5: it does not fit; mend it"
