@@ -17,10 +17,12 @@ from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, Long
 from tallystick.formats import catalogue
 from tallystick.formats.json_schema import JsonSchema
 from tallystick.formats.json_schema.codec import decode
+from tallystick.formats.json_schema.node import Node
 from tallystick.model.definition import NO_REFERENCES, References, SchemaDefinition
 from tallystick.model.schema_type import JSON_SCHEMA
-from tallystick.spark.decoding import json_rows, taking
+from tallystick.spark.decoding import json_layout, json_rows, taking
 from tallystick.spark.decoding.decoder import ArrowDecoder
+from tallystick.spark.decoding.json_columns import Columns
 from tallystick.spark.types.json_schema import Entries, Items, Leaf, Members, Shape, Text, shape_of
 
 Change = Callable[[Any], Any]
@@ -51,14 +53,26 @@ class _Values:
     enforce: bool
 
     def __call__(self, payloads: pa.Array, keys: pa.Array) -> pa.Array:
-        value_of = _reading(self.definition, self.references, self.target, self.enforce)
-        return json_rows.read(payloads, value_of, to_arrow_type(self.target))
+        reading = _reading(self.definition, self.references, self.target, self.enforce)
+
+        def by_row(some: pa.Array) -> pa.Array:
+            return json_rows.read(some, reading.value_of, to_arrow_type(self.target))
+
+        return by_row(payloads) if reading.columns is None else reading.columns.read(payloads, by_row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How payloads are read: as columns where that can be, and one by one."""
+
+    columns: Columns | None
+    value_of: Callable[[bytes], Any]
 
 
 @lru_cache(maxsize=256)
 def _reading(
     definition: SchemaDefinition, references: tuple[tuple[Any, SchemaDefinition], ...], target: DataType, enforce: bool
-) -> Callable[[bytes], Any]:
+) -> _Reading:
     parsed = catalogue.parse(definition, dict(references), is_lenient=True)
     assert isinstance(parsed, JsonSchema)
     shape = shape_of(parsed)
@@ -71,8 +85,21 @@ def _reading(
         return value if change is None or value is None else change(value)
 
     if schema.steps > _MOST_STEPS:
-        return json_rows.only_exactly(exactly)
-    return json_rows.reading(schema.validator.is_valid, exactly, change, is_last_word=True)
+        return _Reading(None, json_rows.only_exactly(exactly))
+    is_fit = schema.validator.is_valid
+    return _Reading(
+        _columns(shape, parsed.root if enforce else None, target, is_fit),
+        json_rows.reading(is_fit, exactly, change, is_last_word=True),
+    )
+
+
+def _columns(shape: Shape, node: Node | None, target: DataType, is_fit: Callable[[Any], bool]) -> Columns | None:
+    """Without a node only the types count."""
+    proven = json_layout.of_shape(shape) if node is None else json_layout.of_types(shape, node)
+    if proven is not None:
+        return Columns(proven, target, None)
+    layout = json_layout.of_shape(shape)
+    return None if layout is None else Columns(layout, target, is_fit)
 
 
 def change_for(shape: Shape, target: DataType) -> Change | None:
