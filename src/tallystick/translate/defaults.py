@@ -1,18 +1,29 @@
 """The defaults of fields, as the target writes them."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from tallystick.errors import InvalidRecord
 from tallystick.formats.json_source import Path
 from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF, SchemaType
+from tallystick.translate import leaves
 from tallystick.translate import rule as rules
 from tallystick.translate.branches import fits
 from tallystick.translate.convert import converter
 from tallystick.translate.losses import Losses
-from tallystick.translate.shape import NO_DEFAULT, Choice, Field, Nullable, Record, Symbols
+from tallystick.translate.shape import (
+    NO_DEFAULT,
+    Choice,
+    Entries,
+    Field,
+    Items,
+    Nullable,
+    Record,
+    Scalar,
+    Shape,
+    Symbols,
+)
 
 Pairs = list[tuple[Record, Record, Path]]
 
@@ -58,21 +69,25 @@ def _as_avro(field: Field, value: Any) -> Any:
     # A default of null is what an optional field has, and one of a union may be of several branches.
     if value is None or isinstance(inner, Choice) or not fits(inner, value):
         return _LOST
-    written = next(_avro_json([value]))
+    written = _avro_json(inner, value)
     return written if _is_json(written) else _LOST
 
 
-def _avro_json(values: list[Any]) -> Iterator[Any]:
-    for value in values:
-        match value:
-            case bytes():
-                yield value.decode("latin-1")
-            case list():
-                yield list(_avro_json(value))
-            case dict():
-                yield dict(zip(value, _avro_json(list(value.values())), strict=True))
-            case _:
-                yield value
+def _avro_json(shape: Shape, value: Any) -> Any:
+    """A value of Avro's codec as a schema writes it: bytes as text, logical types as what is underneath."""
+    match shape:
+        case Scalar():
+            plain = leaves.avro_underlying(shape, value)
+            return plain.decode("latin-1") if isinstance(plain, bytes) else plain
+        case Items(item=item):
+            return [_avro_json(item, inner) for inner in value]
+        case Entries(value=inner):
+            return {key: _avro_json(inner, each) for key, each in value.items()}
+        case Record(fields=fields):
+            return {field.name: _avro_json(field.shape, value[field.name]) for field in fields}
+        case Nullable(inner=inner):
+            return None if value is None else _avro_json(inner, value)
+    return value
 
 
 def _is_json(value: Any) -> bool:

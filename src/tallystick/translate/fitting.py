@@ -1,9 +1,11 @@
 """A shape as one format can hold it, step by step the same as the shape it was made from."""
 
+from collections.abc import Callable
+
 from tallystick.formats.json_source import Path
 from tallystick.translate import rule as rules
 from tallystick.translate.losses import EACH, Losses
-from tallystick.translate.names import as_name, free, is_name
+from tallystick.translate.names import as_name, is_name, numbered
 from tallystick.translate.shape import (
     Choice,
     Entries,
@@ -92,19 +94,24 @@ class Fitting:
         self.losses.add(rule, path, describe(was), describe(now))
         return now
 
-    def names(self, record: Record, path: Path, taken: set[str]) -> list[str]:
-        """The names of the fields, which are identifiers and none of which is taken; `taken` grows."""
-        found = []
-        # Those that stay as they are go first, so that no other takes their names.
-        taken |= {field.name for field in record.fields if is_name(field.name)} - taken
-        kept = {field.name for field in record.fields if is_name(field.name)}
-        for field in record.fields:
-            name = field.name if field.name in kept else free(as_name(field.name), taken)
-            taken.add(name)
-            if name != field.name:
-                self.losses.add(rules.NAME_CHANGED, (*path, field.name), field.name, name)
-            found.append(name)
-        return found
+    def names(self, record: Record, path: Path, taken: set[str], bare: Callable[[str], str] = str) -> list[str]:
+        """The names of the fields, which are identifiers, none of which is taken, and none the same as another one.
+
+        `bare` is what names must differ in. `taken` grows.
+        """
+        # Those that are identifiers go first, so that no other takes their names.
+        chosen = dict(
+            sorted(((field.name, as_name(field.name)) for field in record.fields), key=lambda n: n[0] != n[1])
+        )
+        seen: set[str] = set()
+        for own, name in chosen.items():
+            found = next(name for name in numbered(name) if name not in taken and bare(name) not in seen)
+            chosen[own] = found
+            taken.add(found)
+            seen.add(bare(found))
+            if found != own:
+                self.losses.add(rules.NAME_CHANGED, (*path, own), own, found)
+        return [chosen[field.name] for field in record.fields]
 
     def as_text(self, symbols: Symbols, path: Path) -> Scalar | None:
         """A text instead of an enum whose symbols are no identifiers."""

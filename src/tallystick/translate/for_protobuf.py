@@ -4,7 +4,7 @@ from tallystick.formats.json_source import Path
 from tallystick.model.schema_type import JSON_SCHEMA, SchemaType
 from tallystick.translate import rule as rules
 from tallystick.translate.fitting import Fitting
-from tallystick.translate.losses import Losses
+from tallystick.translate.losses import EACH, Losses
 from tallystick.translate.names import as_name, as_type_name, free, namespace_of, unqualified
 from tallystick.translate.shape import (
     Choice,
@@ -76,8 +76,12 @@ class ForProtobuf(Fitting):
         return self._enums[symbols.name]
 
     def inside(self, shape: Shape, path: Path) -> Shape:
+        return self._held(shape, path, _way(path))
+
+    def _held(self, shape: Shape, path: Path, name: str) -> Shape:
+        """The shape, or a message of that name where it can only be held by one."""
         if isinstance(shape, Nullable | Items | Entries | Choice):
-            return self._wrapped(shape, path, _way(path))
+            return self._wrapped(shape, path, name)
         return self.shape(shape, path)
 
     def record_name(self, record: Record, path: Path) -> str:
@@ -86,7 +90,7 @@ class ForProtobuf(Fitting):
     def field_names(self, record: Record, made: Record, path: Path) -> list[str]:
         scope = self._scope(made.name)
         self._taken[path] = scope
-        found = self.names(record, path, scope)
+        found = self.names(record, path, scope, _camel)
         # protoc makes a message for the entries of each map.
         scope |= {f"{as_type_name(name)}Entry" for name in found}
         return found
@@ -111,7 +115,8 @@ class ForProtobuf(Fitting):
 
     def _oneof(self, choice: Choice, name: str, path: Path) -> Choice:
         self.losses.add(rules.UNION_TO_ONEOF, path, describe(choice), f"oneof {name}")
-        branches = tuple(self.inside(branch, path) for branch in choice.branches)
+        way = _way(path)
+        branches = tuple(self._held(b, path, f"{way}{as_type_name(_said(b))}") for b in choice.branches)
         taken = self._taken.get(path[:-1], set())
         members: list[str] = []
         for branch in choice.branches:
@@ -168,7 +173,7 @@ def is_message(shape: Shape) -> bool:
 
 def _way(path: Path) -> str:
     """A name for the message of a value, after the fields that lead to it."""
-    return "".join("Item" if step == "*" else as_type_name(str(step)) for step in path)
+    return "".join("Item" if step == EACH else as_type_name(str(step)) for step in path) or ROOT_NAME
 
 
 def _said(shape: Shape) -> str:
@@ -188,6 +193,12 @@ def _are_apart(values: tuple[str, ...], name: str) -> bool:
     prefix = unqualified(name).replace("_", "").lower()
     plain = [value.replace("_", "").lower() for value in values]
     return len({value.removeprefix(prefix) or value for value in plain}) == len(values)
+
+
+def _camel(name: str) -> str:
+    """The field's name in Protobuf's JSON, which no other field of the message may have."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def _upper(name: str) -> str:

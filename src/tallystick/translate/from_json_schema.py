@@ -1,5 +1,6 @@
 """JSON Schema → shapes. What only JSON Schema can ask of a value is lost."""
 
+import json
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ from tallystick.formats.json_source import Path
 from tallystick.translate import json_texts
 from tallystick.translate import rule as rules
 from tallystick.translate.losses import EACH, Losses
-from tallystick.translate.names import as_type_name, free, is_full_name
+from tallystick.translate.names import as_type_name, free, is_full_name, namespace_of
 from tallystick.translate.shape import (
     FLOAT_MAX,
     NO_DEFAULT,
@@ -57,13 +58,17 @@ _FORMATS = {
 }
 
 
-def shape_of(schema: JsonSchema, losses: Losses) -> Shape:
-    return _Reading(losses).shape(schema.root, (), ROOT_NAME)
+def shape_of(schema: JsonSchema, losses: Losses, name: str | None = None) -> Shape:
+    """`name` is that of the root where its own is not wanted."""
+    root = _meant(schema.root)
+    return _Reading(losses, root, name or _own_name(root) or ROOT_NAME).shape(root, (), ROOT_NAME)
 
 
 class _Reading:
-    def __init__(self, losses: Losses) -> None:
+    def __init__(self, losses: Losses, root: Node, root_name: str) -> None:
         self._losses = losses
+        self._root = root
+        self._root_name = root_name
         self._known: dict[tuple[Node, JsonKinds], Shape] = {}
         self._open: set[Node] = set()
         self._names: set[str] = set()
@@ -207,6 +212,11 @@ class _Reading:
     def _name(self, parts: list[Node], name: str) -> str:
         """The title or the key of the definition where that is a name, else one made of the way to it."""
         chosen = next(filter(None, map(_own_name, parts)), name)
+        namespace = namespace_of(self._root_name)
+        if parts[0] is self._root:
+            chosen = self._root_name
+        elif namespace and "." not in chosen:
+            chosen = f"{namespace}.{chosen}"
         found = free(chosen, self._names)
         self._names.add(found)
         return found
@@ -318,5 +328,5 @@ def _doc(node: Node) -> str | None:
 
 
 def _cut(value: object) -> str:
-    text = str(value)
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:59] + "…"

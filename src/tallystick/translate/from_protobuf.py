@@ -5,7 +5,19 @@ from tallystick.formats.protobuf import ProtobufSchema
 from tallystick.formats.protobuf import schema as protobuf
 from tallystick.translate import rule as rules
 from tallystick.translate.losses import EACH, Losses
-from tallystick.translate.shape import NO_DEFAULT, Entries, Field, Items, Kind, Record, Scalar, Shape, Symbols
+from tallystick.translate.names import namespace_of
+from tallystick.translate.shape import (
+    NO_DEFAULT,
+    Entries,
+    Field,
+    Items,
+    Kind,
+    Record,
+    Scalar,
+    Shape,
+    Symbols,
+    type_names,
+)
 
 TIMESTAMP = "google.protobuf.Timestamp"
 
@@ -40,7 +52,13 @@ def shape_of(schema: ProtobufSchema, losses: Losses) -> Shape:
     if schema.root is None:
         losses.add(rules.NO_MESSAGE, (), "a file without messages")
         return Scalar(Kind.NULL)
-    return _Reading(schema, losses).record(schema.root, ())
+    reading = _Reading(schema, losses)
+    root = reading.record(schema.root, ())
+    used = {*type_names(root), *(namespace_of(name) for name in type_names(root))}
+    for name in (*schema.types.own, *schema.types.own_enums):
+        if name not in used:
+            losses.add(rules.MESSAGE_LOST, (), name)
+    return root
 
 
 class _Reading:

@@ -65,8 +65,8 @@ def schema_of(scalar: Scalar) -> dict[str, Any]:
     if kind is Kind.FLOAT:
         return {"type": "number", "minimum": -FLOAT_MAX, "maximum": FLOAT_MAX}
     if kind is Kind.BYTES:
-        fixed = {} if scalar.size is None else {"title": scalar.name, "pattern": _fixed_pattern(scalar.size)}
-        return {**fixed, "type": "string", "contentEncoding": "base64"}
+        fixed = {} if scalar.size is None else {"pattern": _fixed_pattern(scalar.size)}
+        return {"type": "string", "contentEncoding": "base64", **fixed}
     return {"type": "string", "format": FORMATS[kind], "pattern": _pattern(scalar)}
 
 
@@ -103,10 +103,13 @@ def scalar_of_pattern(pattern: str, name: str) -> Scalar | None:
 
 def integer_of_bounds(minimum: Any, maximum: Any) -> tuple[Kind, bool]:
     """The smallest kind that holds all integers between two bounds, and whether they are exactly its own."""
-    low = INTEGERS[Kind.INT64].start if minimum is None else minimum
-    high = INTEGERS[Kind.INT64].stop - 1 if maximum is None else maximum
-    for kind, held in INTEGERS.items():
-        if held.start <= low and high <= held.stop - 1:
-            exact = kind in _BOUNDS and (minimum, maximum) == _BOUNDS[kind]
-            return kind, exact or (kind is Kind.INT64 and minimum is None and maximum is None)
-    return Kind.INT64, False
+    for kind, bounds in _BOUNDS.items():
+        if (minimum, maximum) == bounds:
+            return kind, True
+    if minimum is None and maximum is None:
+        return Kind.INT64, True
+    if minimum is None or maximum is None:
+        return Kind.INT64, False
+    holding = (Kind.INT32, Kind.INT64, Kind.UINT64)
+    fitting = (kind for kind in holding if INTEGERS[kind].start <= minimum and maximum < INTEGERS[kind].stop)
+    return next(fitting, Kind.INT64), False

@@ -85,6 +85,21 @@ def to_avro(scalar: Scalar) -> Change:
     return same
 
 
+def avro_underlying(scalar: Scalar, value: Any) -> Any:
+    """What stands under a logical type: the number, text or bytes that are written."""
+    neutral = from_avro(scalar)(value)
+    match scalar.kind:
+        case Kind.TIME | Kind.TIMESTAMP | Kind.LOCAL_TIMESTAMP:
+            return neutral // _unit(scalar)
+        case Kind.UUID:
+            return str(neutral) if scalar.size is None else neutral.bytes
+        case Kind.DECIMAL:
+            unscaled = int(neutral.scaleb(scalar.scale or 0))
+            size = scalar.size or unscaled.bit_length() // 8 + 1
+            return unscaled.to_bytes(size, "big", signed=True)
+    return neutral
+
+
 # ---- JSON: texts for what JSON has no type for
 
 

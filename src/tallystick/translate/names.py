@@ -1,7 +1,8 @@
 """Names that every format takes: letters, digits and underscores, not starting with a digit."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import count
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FULL_NAME = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*")
@@ -28,10 +29,13 @@ def as_type_name(text: str) -> str:
 
 def free(name: str, taken: Collection[str]) -> str:
     """The name, with a number where it is taken."""
-    candidate, number = name, 2
-    while candidate in taken:
-        candidate, number = f"{name}_{number}", number + 1
-    return candidate
+    return next(candidate for candidate in numbered(name) if candidate not in taken)
+
+
+def numbered(name: str) -> Iterator[str]:
+    """The name, and the name with the numbers from 2 on."""
+    yield name
+    yield from (f"{name}_{number}" for number in count(2))
 
 
 def unqualified(name: str) -> str:

@@ -111,6 +111,11 @@ WIRE_ENCODING_LOST = _rule(
     "use the plain types of proto3",
 )
 EXTENSION_LOST = _rule("EXTENSION_LOST", "Extensions of a message are left out.", "declare them as fields")
+MESSAGE_LOST = _rule(
+    "MESSAGE_LOST",
+    "Messages and enums of a file that its first message does not use are left out.",
+    "name the message that is meant, and keep the others in files of their own",
+)
 DEFAULT_LOST = _rule(
     "DEFAULT_LOST",
     "A default is lost where the target has none for such a field, or of such a type.",
@@ -183,8 +188,9 @@ TUPLE = _impossible(
 )
 UNION_AMBIGUOUS = _impossible(
     "UNION_AMBIGUOUS",
-    "Of two branches that are the same in JSON (two objects, two texts) nobody could tell which one is meant.",
-    "use branches that JSON tells apart, or an optional field for each branch",
+    "Of two branches that are the same in JSON (two objects, two texts) or in Avro (an int and a date) nobody could"
+    " tell which one is meant.",
+    "use branches that the format tells apart, or an optional field for each branch",
 )
 RECURSION_WITHOUT_RECORD = _impossible(
     "RECURSION_WITHOUT_RECORD",

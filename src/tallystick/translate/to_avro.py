@@ -11,7 +11,7 @@ from tallystick.translate import rule as rules
 from tallystick.translate.fitting import Fitting
 from tallystick.translate.from_avro import LOGICAL
 from tallystick.translate.losses import Losses
-from tallystick.translate.names import free
+from tallystick.translate.names import free, unqualified
 from tallystick.translate.shape import (
     NO_DEFAULT,
     Choice,
@@ -76,11 +76,18 @@ class ForAvro(Fitting):
 
     def _name(self, name: str, path: Path) -> str:
         if name not in self._names:
-            flat = name.replace(".", "_") if self._is_mixed else name
-            found = self._names[name] = free(f"{flat}_" if flat in PRIMITIVES else flat, self._names.values())
-            if found != name and self._is_protobuf:
+            bare = unqualified(name) if self._is_mixed else name
+            found = self._names[name] = free(f"{bare}_" if bare in PRIMITIVES else bare, self._names.values())
+            if found != name and (self._is_protobuf or found != bare):
                 self.losses.add(rules.NAME_CHANGED, path, name, found)
         return self._names[name]
+
+    def choice(self, choice: Choice, path: Path) -> Shape:
+        fitted = Choice(tuple(self.shape(branch, path) for branch in choice.branches))
+        names = [branch_name(branch) for branch in fitted.branches]
+        if len(set(names)) < len(names):
+            self.losses.add(rules.UNION_AMBIGUOUS, path, f"a union with branches that are {', '.join(names)} in Avro")
+        return fitted
 
     def field_names(self, record: Record, made: Record, path: Path) -> list[str]:
         return self.names(record, path, set())

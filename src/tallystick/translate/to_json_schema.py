@@ -1,7 +1,7 @@
 """Shapes → JSON Schema, draft 2020-12.
 
-Objects are closed: what a record of the other format holds is all there is. Records and enums stand under `$defs` by
-their full names, the root in its place.
+Objects are closed: what a record of the other format holds is all there is. Records, enums and fixed sizes stand under
+`$defs` by their full names, the root in its place.
 """
 
 import json
@@ -66,11 +66,10 @@ class _Writing:
 
     def _schema(self, shape: Shape) -> dict[str, Any]:
         match shape:
-            case Scalar():
-                return schema_of(shape)
+            case Scalar(name=name):
+                return schema_of(shape) if name is None else self._define(name, {"title": name, **schema_of(shape)})
             case Symbols(name=name):
-                self._defined.setdefault(name, _enum(shape))
-                return _reference(name)
+                return self._define(name, _enum(shape))
             case Items(item=item):
                 return {"type": "array", "items": self._schema(item)}
             case Entries(value=value):
@@ -81,6 +80,10 @@ class _Writing:
                 return {"anyOf": [self._schema(branch) for branch in branches]}
             case Record():
                 return self._referred(shape)
+
+    def _define(self, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+        self._defined.setdefault(name, schema)
+        return _reference(name)
 
     def _referred(self, record: Record) -> dict[str, Any]:
         if record is self._root:

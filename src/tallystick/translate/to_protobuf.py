@@ -1,6 +1,5 @@
 """Shapes that Protobuf can hold → `.proto` text, proto3. Fields are numbered in their order, enums from zero."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 
@@ -77,19 +76,17 @@ class _Writing:
             if namespace_of(inner) == record.name:
                 yield from self._type(inner)
                 yield ""
-        members = [name for field in record.fields for name in _members(field)]
-        self_named = {camel for camel, count in Counter(map(_camel, members)).items() if count > 1}
-        numbered = iter(numbers(len(members)))
+        numbered = iter(numbers(sum(_count(field) for field in record.fields)))
         for field in record.fields:
             yield from _comment(field.doc)
             shape = field.shape
             if isinstance(shape, Choice):
                 yield f"oneof {field.name} {{"
                 for member, branch in zip(shape.members, shape.branches, strict=True):
-                    yield f"  {self._reference(branch)} {_ending(member, next(numbered), self_named)}"
+                    yield f"  {self._reference(branch)} {member} = {next(numbered)};"
                 yield "}"
             else:
-                yield f"{self._label(field)}{self._reference(shape)} {_ending(field.name, next(numbered), self_named)}"
+                yield f"{self._label(field)}{self._reference(shape)} {field.name} = {next(numbered)};"
 
     def _label(self, field: Field) -> str:
         if isinstance(field.shape, Items):
@@ -113,19 +110,8 @@ class _Writing:
         return f".{name}" if not self._ambiguous.isdisjoint(relative.split(".")) else relative
 
 
-def _members(field: Field) -> tuple[str, ...]:
-    return field.shape.members if isinstance(field.shape, Choice) else (field.name,)
-
-
-def _ending(name: str, number: int, self_named: set[str]) -> str:
-    # Two fields that are the same in camel case are refused, unless they say what they are called in JSON.
-    json_name = f" [json_name = {json.dumps(name)}]" if _camel(name) in self_named else ""
-    return f"{name} = {number}{json_name};"
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+def _count(field: Field) -> int:
+    return len(field.shape.members) if isinstance(field.shape, Choice) else 1
 
 
 def _comment(doc: str | None) -> Iterator[str]:

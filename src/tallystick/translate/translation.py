@@ -91,7 +91,7 @@ def translate(
     if name is not None and not is_full_name(name):
         raise InvalidArgument("name", f"{name!r} is no name; use letters, digits and underscores, joined by dots")
     losses = Losses()
-    shape = _read(parsed, losses)
+    shape = _read(parsed, losses, name)
     if to in (source, _FAMILIES[source]) and source != PROTOBUF_NATIVE and name is None:
         return _as_it_is(parsed, to, shape)
     _rename(shape, name)
@@ -118,12 +118,12 @@ def convert(translation: Translation) -> Callable[[Any], Any]:
     return converter(translation.source_shape, translation.target_shape, _FAMILIES[source], translation.definition.type)
 
 
-def _read(schema: Schema, losses: Losses) -> Shape:
+def _read(schema: Schema, losses: Losses, name: str | None) -> Shape:
     match schema:
         case AvroSchema():
             return from_avro.shape_of(schema, losses)
         case JsonSchema():
-            return from_json_schema.shape_of(schema, losses)
+            return from_json_schema.shape_of(schema, losses, name)
         case ProtobufSchema():
             return from_protobuf.shape_of(schema, losses)
     raise AssertionError(f"{schema.definition.type} has a schema of its own")
