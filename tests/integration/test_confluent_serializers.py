@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
@@ -161,6 +161,21 @@ def test_protobuf(client: SchemaRegistryClient, server: RunningRegistry) -> None
     with _fresh(server) as reader:
         read = ProtobufDeserializer(customer, schema_registry_client=reader)(payload, ORDERS)
     assert read.name == "Zoë"
+
+
+@pytest.mark.parametrize("settings", [{}, {"schema.id.serializer": header_schema_id_serializer}])
+def test_protobuf_by_the_client_that_wrote_it(
+    client: SchemaRegistryClient, server: RunningRegistry, settings: dict[str, Any]
+) -> None:
+    """It keeps what it was answered when it registered, and reads that as a descriptor."""
+    context = SerializationContext("orders", MessageField.VALUE, [])
+    customer, _ = _messages()
+    payload = ProtobufSerializer(customer, client, settings)(customer(name="Zoë"), context)
+    assert ProtobufDeserializer(customer, {}, client)(payload, context).name == "Zoë"
+    with _fresh(server) as other:
+        asking = {**settings, "auto.register.schemas": False}
+        again = ProtobufSerializer(customer, other, asking)(customer(name="Ada"), context)
+        assert ProtobufDeserializer(customer, {}, other)(again, context).name == "Ada"
 
 
 def test_protobuf_with_imports(client: SchemaRegistryClient, server: RunningRegistry) -> None:

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.schema_registry import SchemaRegistryClient, header_schema_id_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
-from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from pyspark.sql import SparkSession
 
@@ -92,3 +92,4 @@ def test_paths_of_protobuf_stay_in_headers(
     # The bytes of Confluent's own serializer.
     [before], [after] = held(kafka, source), held(kafka, target)
     assert (after.value, after.headers) == (before.value, before.headers)
+    assert _deserialized(ProtobufDeserializer(made, {}, registry), target, after) == made(id=7, item="x")

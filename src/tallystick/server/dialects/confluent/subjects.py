@@ -76,16 +76,16 @@ def _list(registry: Registry, request: Request) -> Response:
 
 
 def _look_up(registry: Registry, request: Request) -> Response:
-    subject = names.subject(request)
+    subject, sent = names.subject(request), bodies.definition(request.object())
     found = registration.look_up(
         registry,
         request.caller,
         subject,
-        bodies.definition(request.object()),
+        sent,
         normalize=request.flag("normalize"),
         with_deleted=request.flag("deleted"),
     )
-    text = texts.of_registration(registry, found, request.text("format"))
+    text = texts.of_registration(registry, found, sent, request.text("format"))
     return answer(request, {"subject": str(found.subject), **shown.registration(found, text)})
 
 

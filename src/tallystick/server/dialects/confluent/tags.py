@@ -49,7 +49,7 @@ def _tag(registry: Registry, request: Request) -> Response:
         rule_set=canonical_json(_rules(definition, body)),
     )
     done = registration.register(registry, request.caller, subject, changed)
-    return answer(request, shown.registration(done, texts.of_registration(registry, done, "")))
+    return answer(request, shown.registration(done, texts.of_registration(registry, done, None, "")))
 
 
 def _text(definition: SchemaDefinition, body: Mapping[str, Any]) -> str:

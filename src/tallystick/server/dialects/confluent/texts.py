@@ -55,10 +55,16 @@ def is_descriptor(definition: SchemaDefinition) -> bool:
     return definition.type == PROTOBUF and is_base64(definition.text)
 
 
-def of_registration(registry: Registry, found: Registration, wanted: str) -> str | None:
-    """The text to show for what was registered or found; None for its own."""
-    if wanted in _AS_IT_IS and not is_descriptor(found.definition):
-        return None
+def of_registration(registry: Registry, found: Registration, sent: SchemaDefinition | None, wanted: str) -> str | None:
+    """The text to show for what was registered or found; None for its own.
+
+    Who sent a descriptor gets one back: Confluent's client keeps the answer, and its deserializer reads it as one.
+    """
+    if wanted in _AS_IT_IS:
+        takes_descriptors = sent is not None and is_descriptor(sent)
+        if is_descriptor(found.definition) == takes_descriptors:
+            return None
+        wanted = "serialized" if takes_descriptors else wanted
     return formatted(registry, lookup.by_id(registry, found.subject.namespace, found.id), wanted)
 
 

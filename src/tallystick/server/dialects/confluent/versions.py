@@ -114,17 +114,18 @@ def _text(registry: Registry, request: Request) -> Response:
 
 def _register(registry: Registry, request: Request) -> Response:
     subject, body = names.subject(request), request.object()
+    sent = whole(registry, request, subject, body)
     found = registration.register(
         registry,
         request.caller,
         subject,
-        whole(registry, request, subject, body),
+        sent,
         normalize=request.flag("normalize"),
         id_=bodies.given_id(body),
         version=bodies.given_version(body),
         force=request.flag("force"),
     )
-    text = texts.of_registration(registry, found, request.text("format"))
+    text = texts.of_registration(registry, found, sent, request.text("format"))
     return answer(request, shown.registration(found, text))
 
 
