@@ -1,6 +1,7 @@
 """Pairs on the JVM and in batches are read as the codec reads them."""
 
 import json
+import pickle
 import random
 import struct
 from typing import Any
@@ -16,11 +17,14 @@ from tallystick.formats.json_schema import JsonSchema
 from tallystick.formats.key_value.codec import decode_parts, parted
 from tallystick.formats.key_value.parse import KeyValueSchema
 from tallystick.formats.primitive import PrimitiveSchema
-from tallystick.model.definition import SchemaDefinition
+from tallystick.model.definition import NO_REFERENCES, SchemaDefinition
 from tallystick.model.key_value import KeyValueEncoding
 from tallystick.model.schema_type import KEY_VALUE
 from tallystick.spark.decoding import by_codec, json_schema, key_value, primitive
+from tallystick.spark.decoding.decode import DOES_NOT_FIT
 from tallystick.spark.decoding.decoder import ArrowDecoder, ColumnDecoder
+from tallystick.spark.decoding.explaining import Explanation
+from tallystick.spark.decoding.schemas import Known, Told, Writer
 from tallystick.spark.types import json_schema as json_schema_types
 from tallystick.spark.types import primitive as primitive_types
 
@@ -124,3 +128,26 @@ def test_halves_that_work_in_different_places_are_refused() -> None:
     key, value = primitive.decoder(schema.key, types[0]), json_schema.decoder(schema.value, types[1])
     with pytest.raises(TypeError, match="by_codec"):
         key_value.decoder(schema.encoding, key, value, *types)
+
+
+@pytest.mark.parametrize("encoding", list(KeyValueEncoding))
+def test_the_reason_is_in_one_of_the_halves(encoding: KeyValueEncoding) -> None:
+    schema = parsed(INT64, ORDER, encoding)
+    known = Known(schema.definition, NO_REFERENCES, schema)
+    told = Told("pairs", None, 1, None)
+    explanation = pickle.loads(pickle.dumps(Explanation.of([Writer(told, known, 1)], known)))
+    halves = [(b"short", b'{"n":1}'), (bytes(8), b'{"n":"x"}')]
+    is_inline = encoding is KeyValueEncoding.INLINE
+    payloads = [_framed(key) + _framed(value) if is_inline else value for key, value in halves]
+    columns = {
+        "topic": pa.array(["pairs"] * 2),
+        "schema_id": pa.nulls(2, pa.int64()),
+        "schema_version": pa.array([1, 1]),
+        "schema_mark": pa.nulls(2, pa.binary()),
+        "payload": pa.array(payloads),
+        "key": pa.array([None if is_inline else key for key, _ in halves], pa.binary()),
+        "finding": pa.array([{"rule": DOES_NOT_FIT, "message": "", "fix": "", "path": ""}] * 2),
+    }
+    found = explanation.findings(columns).to_pylist()
+    assert [finding["path"] for finding in found] == ["/key", "/value/n"]
+    assert all(finding["message"].startswith("in the ") for finding in found)

@@ -139,3 +139,12 @@ def test_a_number_is_read_as_a_wider_one_and_never_as_a_smaller_one(spark: Spark
     assert (read.schema["v"].dataType, read.collect()[0].v) == (type_of(large), -2)  # type: ignore[arg-type]
     with pytest.raises(IncompatibleSchema, match="bigint, which cannot be read as smallint"):
         primitive.decoder(large, type_of(small))  # type: ignore[arg-type]
+
+
+def test_a_time_of_day_is_not_read_as_another_number() -> None:
+    time, nanos, number = (
+        catalogue.parse(SchemaDefinition(kind)) for kind in (types.TIME, types.LOCAL_TIME, types.INT64)
+    )
+    for writer, reader in ((time, nanos), (nanos, number), (number, nanos)):
+        with pytest.raises(IncompatibleSchema, match="a time of day is a number on Spark"):
+            primitive.decoder(writer, type_of(reader), reader=reader)  # type: ignore[arg-type]

@@ -17,10 +17,12 @@ from pyspark.sql.pandas.types import to_arrow_type
 from tallystick.errors import InvalidRecord, InvalidSchema
 from tallystick.formats import catalogue
 from tallystick.formats.key_value import KeyValueSchema
+from tallystick.formats.key_value.codec import decode_parts, parted
 from tallystick.formats.protobuf.types import ProtobufSchema
 from tallystick.model.definition import References, SchemaDefinition
+from tallystick.model.key_value import KeyValueEncoding
 from tallystick.spark.cluster import Cluster
-from tallystick.spark.columns import FINDING, FINDING_TYPE, PAYLOAD
+from tallystick.spark.columns import FINDING, FINDING_TYPE, KEY, PAYLOAD
 from tallystick.spark.decoding.decode import DOES_NOT_FIT, told_by
 from tallystick.spark.decoding.schemas import LATEST, Known, Reader, Schemas, Writer
 from tallystick.spark.decoding.telling import TELLING
@@ -75,16 +77,16 @@ class Explanation:
 
     def findings(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """The findings of decoded rows, which are given by their columns."""
-        told = zip(*(columns[name].to_pylist() for name in (*TELLING, PAYLOAD, FINDING)), strict=True)
-        return pa.array([self._finding(key, payload, known) for *key, payload, known in told], _FINDINGS)
+        told = zip(*(columns[name].to_pylist() for name in (*TELLING, PAYLOAD, KEY, FINDING)), strict=True)
+        return pa.array([self._finding(by, payload, key, known) for *by, payload, key, known in told], _FINDINGS)
 
     def _finding(
-        self, key: Sequence[Any], payload: bytes | None, known: dict[str, Any] | None
+        self, told: Sequence[Any], payload: bytes | None, key: bytes | None, known: dict[str, Any] | None
     ) -> dict[str, Any] | None:
-        pair = self.pairs.get(tuple(key))
+        pair = self.pairs.get(tuple(told))
         if known is None or known["rule"] != DOES_NOT_FIT or payload is None or pair is None:
             return known
-        return pair.finding(payload, known)
+        return pair.finding(payload, key, known)
 
 
 def _key(writer: Writer) -> Hashable:
@@ -107,13 +109,13 @@ class _Pair:
         references: References = {**writer.schema.references, **reader.references}
         return cls(writer.schema.definition, reader.definition, tuple(references.items()), writer.is_framed)
 
-    def finding(self, payload: bytes, known: dict[str, Any]) -> dict[str, Any]:
+    def finding(self, payload: bytes, key: bytes | None, known: dict[str, Any]) -> dict[str, Any]:
         """The reason why a payload does not fit; what was known before where there is no better one."""
         read = _reading(self)
         if read is None:
             return known
         try:
-            read(payload)
+            read(payload, key)
         except InvalidRecord as e:
             if not e.findings:
                 return known
@@ -128,8 +130,12 @@ class _Pair:
         }
 
 
+_Read = Callable[[bytes, bytes | None], Any]
+"""Of a payload and its record's key. Raises `InvalidRecord`."""
+
+
 @lru_cache(maxsize=256)
-def _reading(pair: _Pair) -> Callable[[bytes], Any] | None:
+def _reading(pair: _Pair) -> _Read | None:
     references = dict(pair.references)
     try:
         writer = catalogue.parse(pair.writer, references, is_lenient=True)
@@ -137,12 +143,17 @@ def _reading(pair: _Pair) -> Callable[[bytes], Any] | None:
     except InvalidSchema:
         return None
     if isinstance(writer, KeyValueSchema):
-        return None  # half of it may be in the record's key
+        return _reading_pairs(writer, reader if isinstance(reader, KeyValueSchema) else None)
     read = catalogue.decoder_of(writer, reader if pair.writer.type == pair.reader.type else None)
     if not (pair.is_framed and isinstance(writer, ProtobufSchema) and not writer.is_native):
-        return read
+        return lambda payload, key: read(payload)
     own = None if writer.root is None else writer.index_of(writer.root)
-    return lambda payload: read(_without_path(payload, own))
+    return lambda payload, key: read(_without_path(payload, own))
+
+
+def _reading_pairs(writer: KeyValueSchema, reader: KeyValueSchema | None) -> _Read:
+    is_inline = writer.encoding is KeyValueEncoding.INLINE
+    return lambda payload, key: decode_parts(writer, parted(payload) if is_inline else (key, payload), reader)
 
 
 def _without_path(payload: bytes, own: confluent_frame.MessagePath | None) -> bytes:

@@ -64,6 +64,8 @@ def decoder(any_frame: DataFrame, writer: Known, reader: Known, target: DataType
             return protobuf.decoder(ours, target, reader=theirs, is_framed=is_framed)
         case ProtobufSchema() as ours, _:
             return protobuf.decoder(ours, target, is_framed=is_framed)
+        case PrimitiveSchema() as ours, PrimitiveSchema() as theirs:
+            return primitive.decoder(ours, target, reader=theirs)
         case PrimitiveSchema() as ours, _:
             return primitive.decoder(ours, target)
         case KeyValueSchema() as ours, KeyValueSchema() as theirs if isinstance(target, StructType):
@@ -92,7 +94,7 @@ def _halves(whole: Known, pair: KeyValueSchema) -> tuple[Known, Known]:
 
 
 def _pair(any_frame: DataFrame, encoding: KeyValueEncoding, halves: Sequence[tuple[Known, Known, DataType]]) -> Decoder:
-    key, value = (_half(decoder(any_frame, *half, is_framed=False)) for half in halves)
+    key, value = (_half(any_frame, *half) for half in halves)
     # Where one half needs a Python worker, the other one goes there too.
     if isinstance(key, ColumnDecoder) and isinstance(value, ArrowDecoder):
         key = _in_batches(halves[0])
@@ -101,15 +103,21 @@ def _pair(any_frame: DataFrame, encoding: KeyValueEncoding, halves: Sequence[tup
     return key_value.decoder(encoding, key, value, halves[0][2], halves[1][2])
 
 
-def _half(found: Decoder) -> ColumnDecoder | ArrowDecoder:
-    return avro.alone(found) if isinstance(found, AvroDecoder) else found
+def _half(any_frame: DataFrame, ours: Known, theirs: Known, type_: DataType) -> ColumnDecoder | ArrowDecoder:
+    found = decoder(any_frame, ours, theirs, type_, is_framed=False)
+    if isinstance(found, AvroDecoder):
+        return avro.alone(found)
+    if not isinstance(ours.parsed, KeyValueSchema):
+        return found
+    if ours.parsed.encoding is KeyValueEncoding.SEPARATED:
+        raise Unsupported("a SEPARATED pair within a pair is two payloads, and there is only one for it")
+    return key_value.within_pair(found) if isinstance(found, ColumnDecoder) else found
 
 
 def _in_batches(half: tuple[Known, Known, DataType]) -> ArrowDecoder:
     ours, theirs, type_ = half
     writer, reader = ours.parsed, theirs.parsed
-    assert isinstance(writer, AvroSchema | PrimitiveSchema)
-    if not isinstance(reader, AvroSchema | PrimitiveSchema):
+    if not isinstance(writer, AvroSchema | PrimitiveSchema) or not isinstance(reader, AvroSchema | PrimitiveSchema):
         raise Unsupported(f"{ours.definition.type} cannot be read as {theirs.definition.type} in a pair on Spark")
     return by_codec.decoder(writer, reader, type_, references={**ours.references, **theirs.references})
 

@@ -1,7 +1,7 @@
 """Pairs: the payload is parted, or the key comes as the record's own, and each half is read by its own decoder."""
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -60,6 +60,15 @@ def _on_jvm(encoding: KeyValueEncoding, key: ColumnDecoder, value: ColumnDecoder
 
     has_key = None if key.key is None or value.key is None else (encoding, key.key, value.key)
     return ColumnDecoder(pair, key=has_key, wrong=lambda column: _wrong(column, key, value))
+
+
+def within_pair(inner: ColumnDecoder) -> ColumnDecoder:
+    """The decoder of pairs that are halves of others: their payload is cut out once, however often it is looked at."""
+
+    def value(payload: Column, _: Column) -> Column:
+        return F.transform(F.array(payload), lambda part: inner.value(part, F.lit(None)))[0]
+
+    return replace(inner, value=value)
 
 
 def _fitting(read: Column) -> Column:

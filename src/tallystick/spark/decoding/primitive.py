@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import DataType
 
+from tallystick.errors import IncompatibleSchema
+from tallystick.finding import Finding, Place
 from tallystick.formats.primitive import PrimitiveSchema
 from tallystick.model import schema_type as types
 from tallystick.model.schema_type import SchemaType
@@ -28,16 +30,31 @@ _LAST_SECOND = 9_223_372_036_854
 _FIRST_MILLI, _LAST_MILLI = -62_135_596_800_000, 253_402_300_799_999
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """The years 1 to 9999: what Python's values hold, and so our codec."""
+_TIMES_OF_DAY = frozenset((types.TIME, types.LOCAL_TIME))
 
 
-def decoder(writer: PrimitiveSchema, target: DataType) -> ColumnDecoder | ArrowDecoder:
-    """Raises `IncompatibleSchema` where the target is no wider number and no other name of the same type."""
-    taking.check(type_of(writer), target)
+def decoder(
+    writer: PrimitiveSchema, target: DataType, *, reader: PrimitiveSchema | None = None
+) -> ColumnDecoder | ArrowDecoder:
+    """`reader` is the schema whose type the target is, where that is a primitive.
+
+    Raises `IncompatibleSchema` where the target is no wider number and no other name of the same type.
+    """
     kind = writer.definition.type
+    if reader is not None and reader.definition.type != kind and {kind, reader.definition.type} & _TIMES_OF_DAY:
+        raise _other_unit(kind, reader.definition.type)
+    taking.check(type_of(writer), target)
     if kind == types.STRING and writer.charset != "utf-8":
         return ArrowDecoder(_Texts(writer.charset))
     read = _READ.get(kind, _bytes)
     return ColumnDecoder(lambda payload, key: read(payload).cast(target), key=("primitive", kind, target.json()))
+
+
+def _other_unit(written: SchemaType, read: SchemaType) -> IncompatibleSchema:
+    message = f"{written} cannot be read as {read}: a time of day is a number on Spark, and the two count other things"
+    fix = "read by a schema of the type that was written, or change the type back"
+    found = Finding(rule=taking.TYPE_CHANGED, message=message, fix=fix, new=Place(""), was=str(written), now=str(read))
+    return IncompatibleSchema(message, [found])
 
 
 @dataclass(frozen=True, slots=True)
