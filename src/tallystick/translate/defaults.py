@@ -75,6 +75,8 @@ def _as_avro(field: Field, value: Any) -> Any:
 
 def _avro_json(shape: Shape, value: Any) -> Any:
     """A value of Avro's codec as a schema writes it: bytes as text, logical types as what is underneath."""
+    if value is None:
+        return None
     match shape:
         case Scalar():
             plain = leaves.avro_underlying(shape, value)
@@ -86,7 +88,7 @@ def _avro_json(shape: Shape, value: Any) -> Any:
         case Record(fields=fields):
             return {field.name: _avro_json(field.shape, value[field.name]) for field in fields}
         case Nullable(inner=inner):
-            return None if value is None else _avro_json(inner, value)
+            return _avro_json(inner, value)
     return value
 
 
