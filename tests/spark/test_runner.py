@@ -16,11 +16,12 @@ from tallystick import BYTES, AvroSchema, Client, RegistryClient
 from tallystick.errors import IncompatibleSchema, InvalidArgument, TimedOut, Unavailable
 from tallystick.model.pipeline import Outcomes, PipelineState
 from tallystick.spark.cluster import Cluster
+from tallystick.spark.decoded_batches import for_each_decoded_batch
 from tallystick.spark.landing.stream import land_stream
 from tallystick.spark.landing.table import Table
 from tallystick.spark.quarantine import opened, quarantined
 from tallystick.spark.readers import ReaderChanged
-from tallystick.spark.runner import Run, for_each_decoded_batch
+from tallystick.spark.runner import Run
 from tallystick.spark.topics import read_topic_stream
 from tests.contracts.clusters import Served
 from tests.contracts.orders import FIRST, ID, NOTE, SECOND, THIRD, avro

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallystick.spark.cluster import Cluster
     from tallystick.spark.columns import FINDING_TYPE, FRAMES
+    from tallystick.spark.decoded_batches import for_each_decoded_batch
     from tallystick.spark.decoding.decode import decode
     from tallystick.spark.decoding.each import decode_each
     from tallystick.spark.decoding.explaining import explained
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from tallystick.spark.landing.table import Table, TableFormat
     from tallystick.spark.quarantine import quarantined, replayable
     from tallystick.spark.readers import Evolve
-    from tallystick.spark.runner import Run, for_each_decoded_batch
+    from tallystick.spark.runner import Run
     from tallystick.spark.sessions import session, session_settings
     from tallystick.spark.source import register
     from tallystick.spark.sql import TopicTables
@@ -56,6 +57,7 @@ __all__ = [
 _HOMES = {
     "cluster": ["Cluster"],
     "columns": ["FINDING_TYPE", "FRAMES"],
+    "decoded_batches": ["for_each_decoded_batch"],
     "decoding.decode": ["decode"],
     "decoding.each": ["decode_each"],
     "decoding.explaining": ["explained"],
@@ -66,7 +68,7 @@ _HOMES = {
     "landing.table": ["Table", "TableFormat"],
     "quarantine": ["quarantined", "replayable"],
     "readers": ["Evolve"],
-    "runner": ["Run", "for_each_decoded_batch"],
+    "runner": ["Run"],
     "sessions": ["session", "session_settings"],
     "source": ["register"],
     "sql": ["TopicTables"],

@@ -1,7 +1,7 @@
-"""The runner: a stream of frames, decoded batch by batch, each by the schemas that its records have.
+"""The runner: a stream of frames, worked on batch by batch, that goes on after whatever passes.
 
-A streaming plan is fixed when it starts. So the driver looks at each micro-batch first, and plans the decoding for it:
-new schemas need no restart.
+A streaming plan is fixed when it starts. So the driver looks at each micro-batch first, and plans the work for it: new
+schemas need no restart.
 """
 
 import json
@@ -25,19 +25,12 @@ from tallystick.errors import Closed, InvalidArgument, TallystickError, TimedOut
 from tallystick.model.pipeline import Outcomes, PipelineState, PipelineStatus, bounded, pipeline_name
 from tallystick.spark.checkpoint import Memory
 from tallystick.spark.cluster import KAFKA, PULSAR, Cluster
-from tallystick.spark.columns import TOPIC
-from tallystick.spark.decoding.decode import apply, plan, told_by
-from tallystick.spark.decoding.explaining import Explanation
-from tallystick.spark.decoding.schemas import LATEST, Reader, Schemas, Writer
-from tallystick.spark.landing.counts import Counts, SchemaKey
-from tallystick.spark.readers import Evolve, ReaderChanged, ReaderChoice
+from tallystick.spark.decoding.schemas import Schemas
+from tallystick.spark.landing.counts import Counts
+from tallystick.spark.readers import ReaderChanged
 from tallystick.spark.status import StatusReporter
 
 log = logging.getLogger("tallystick.spark")
-
-Handle = Callable[[DataFrame, int], Counts | None]
-"""Is given the decoded rows of a batch and its number, which comes again where the batch is tried again. What it
-returns is counted in the pipeline's status."""
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 15.0
 _TURN_S = 0.05
@@ -46,27 +39,27 @@ _TRANSIENT = re.compile(r"tallystick\.errors\.(Unavailable|TimedOut|QueueFull)\b
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """A micro-batch: the name of its query, which a checkpoint has for ever, its number, and its writers' schemas."""
+class MicroBatch:
+    """The name of its query, which a checkpoint has for ever, its number, and what the pipeline knows."""
 
     query: str
     id: int
-    schemas: tuple[SchemaKey, ...]
-    explanation: Explanation
+    schemas: Schemas
+    memory: Memory
 
 
-HandleBatch = Callable[[DataFrame, Batch], Counts | None]
+Work = Callable[[DataFrame, MicroBatch], Counts | None]
+"""Is given the frames of a batch. What it returns is counted in the pipeline's status."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     name: str
     checkpoint: str
-    reader: Reader = LATEST
-    evolve: Evolve | str = Evolve.NEVER
     every_s: float | None = None
     """Between the beginnings of two batches; None: the next one begins when there are records."""
     available_now: bool = False
+    """Ends when all has been read: on Kafka what is there at the start, on Pulsar up to the `ending` of the stream."""
     patience_s: float = 600.0
     """How long a broker or registry may be away before the pipeline fails."""
     keep: bool | None = None
@@ -74,44 +67,6 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         pipeline_name(self.name)
-        try:
-            object.__setattr__(self, "evolve", Evolve(self.evolve))
-        except ValueError as e:
-            raise InvalidArgument("evolve", f"{self.evolve!r} is none; use one of {', '.join(Evolve)}") from e
-
-
-def for_each_decoded_batch(
-    stream: DataFrame,
-    cluster: Cluster,
-    handle: Handle,
-    *,
-    checkpoint: str,
-    name: str,
-    reader: Reader = LATEST,
-    evolve: Evolve | str = Evolve.NEVER,
-    every_s: float | None = None,
-    available_now: bool = False,
-    patience_s: float = 600.0,
-    keep: bool | None = None,
-) -> "Run":
-    """Starts a query that decodes each micro-batch of a stream of frames and gives the rows to `handle`.
-
-    Writers' schemas are looked up for each batch. `reader` is as `decode` has it; of "latest" `evolve` says what a
-    new version means while the pipeline runs. Brokers and registries that are away are waited for. With
-    `available_now` the run ends by itself when all has been read: on Kafka what is there at the start, on Pulsar up to
-    the `ending` of the stream.
-    """
-    settings = RunSettings(
-        name=name,
-        checkpoint=checkpoint,
-        reader=reader,
-        evolve=evolve,
-        every_s=every_s,
-        available_now=available_now,
-        patience_s=patience_s,
-        keep=keep,
-    )
-    return Run(stream, cluster, lambda rows, batch: handle(rows, batch.id), settings)
 
 
 @dataclass(slots=True)
@@ -140,17 +95,16 @@ class Run:
         self,
         stream: DataFrame,
         cluster: Cluster,
-        handle: HandleBatch,
+        work: Work,
         settings: RunSettings,
         show: Callable[[PipelineStatus], None] = lambda status: None,
         at_end: Callable[[], None] = lambda: None,
     ) -> None:
         if not stream.isStreaming:
             raise InvalidArgument("stream", "this is no stream; decode a batch with decode(…)")
-        self._stream, self._cluster, self._handle, self._settings = stream, cluster, handle, settings
+        self._stream, self._cluster, self._work, self._settings = stream, cluster, work, settings
         self._show, self._at_end = show, at_end
         self._memory = Memory(stream.sparkSession, settings.checkpoint, settings.name)
-        self._choice = ReaderChoice(settings.reader, Evolve(settings.evolve), self._memory)
         self._schemas = Schemas(cluster)
         self._reporter = StatusReporter(cluster, settings.name)
         self._totals = _Totals()
@@ -283,7 +237,7 @@ class Run:
         self._is_in_batch = True
         try:
             began = time.monotonic()
-            counts = self._decode_and_handle(frames, batch_id)
+            counts = self._worked(frames, batch_id)
             self._failing_since = None
             self._totals.add(counts, batch_id, time.monotonic() - began)
             self._tell(PipelineState.RUNNING)
@@ -294,22 +248,13 @@ class Run:
         finally:
             self._is_in_batch = False
 
-    def _decode_and_handle(self, frames: DataFrame, batch_id: int) -> Counts | None:
+    def _worked(self, frames: DataFrame, batch_id: int) -> Counts | None:
         is_kept = self._settings.keep if self._settings.keep is not None else self._cluster.kind == PULSAR
         with ExitStack() as held:
             if is_kept:
                 frames = frames.persist(StorageLevel.MEMORY_AND_DISK)
                 held.callback(frames.unpersist)
-            told = told_by(frames)
-            topics = sorted({one.topic for one in told}) or [row[0] for row in frames.select(TOPIC).limit(1).collect()]
-            if not topics:
-                return None
-            reader = self._choice.choose(frames, topics, self._schemas)
-            planned = plan(frames, self._schemas, reader, told)
-            keys = dict.fromkeys(_key(branch.writer) for branch in planned.branches)
-            explanation = Explanation.of((branch.writer for branch in planned.branches), planned.reader)
-            batch = Batch(self._memory.known.query, batch_id, tuple(keys), explanation)
-            return self._handle(apply(frames, planned), batch)
+            return self._work(frames, MicroBatch(self._memory.known.query, batch_id, self._schemas, self._memory))
 
     def _tell(self, state: PipelineState, message: str | None = None) -> None:
         self.status = PipelineStatus(
@@ -324,12 +269,6 @@ class Run:
         )
         self._reporter.tell(self.status)
         self._show(self.status)
-
-
-def _key(writer: Writer) -> SchemaKey:
-    """As the decoded rows tell it: with the version, where the subject has it."""
-    told = writer.told
-    return SchemaKey(told.topic, told.schema_id, writer.version if told.schema_version is None else told.schema_version)
 
 
 @contextmanager

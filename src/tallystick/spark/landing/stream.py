@@ -8,12 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tallystick.spark import progress
 from tallystick.spark.cluster import PULSAR, Cluster
+from tallystick.spark.decoded_batches import Batch, DecodedBatches
 from tallystick.spark.decoding.schemas import LATEST, Reader
 from tallystick.spark.landing.counts import Counts
 from tallystick.spark.landing.land import land
 from tallystick.spark.landing.table import Table
 from tallystick.spark.readers import Evolve
-from tallystick.spark.runner import Batch, Run, RunSettings
+from tallystick.spark.runner import Run, RunSettings
 from tallystick.spark.topics import Topics, ends, read_topic_stream
 
 
@@ -44,8 +45,6 @@ def land_stream(
     settings = RunSettings(
         name=named,
         checkpoint=checkpoint,
-        reader=reader,
-        evolve=evolve,
         every_s=every_s,
         available_now=available_now,
         patience_s=patience_s,
@@ -62,7 +61,8 @@ def land_stream(
 
     held = ExitStack()
     try:
-        return Run(stream, cluster, handle, settings, held.enter_context(progress.line(named)), held.close)
+        work = DecodedBatches(handle, reader, evolve)
+        return Run(stream, cluster, work, settings, held.enter_context(progress.line(named)), held.close)
     except BaseException:
         held.close()
         raise
