@@ -16,9 +16,8 @@ from tallystick.pipeline.findings import Findings
 from tallystick.pipeline.scalar_checks import SECRET_OPTION, Known, ScalarChecker
 from tallystick.pipeline.scalars import Kind
 from tallystick.pipeline.shapes import Section, Shape
+from tallystick.pipeline.texts import NAME, NAME_FIX
 
-NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-"""Names become parts of paths, of queries' names and of URLs."""
 ENV = "env"
 
 _BLOCKS = ("|", ">")
@@ -147,8 +146,7 @@ class Checker:
             name = key_node.value
             at = nodes.place(key_node, (*path, name))
             if shape.are_names and not re.fullmatch(NAME, name):
-                fix = "use up to 100 letters, digits and . _ -, a letter or a digit first"
-                self._findings.add(rules.VALUE_INVALID, at, f"{name[:60]!r} is no name for a {shape.noun}", fix)
+                self._findings.add(rules.VALUE_INVALID, at, f"{name[:60]!r} is no name for a {shape.noun}", NAME_FIX)
             parts[name] = self.check(value, shape.value, (*path, name), at)
         return parts
 
@@ -182,6 +180,8 @@ class Checker:
 
     def _columns(self, node: Node, shape: shapes.Columns, path: Steps, place: Place) -> list[tuple[str | None, Part]]:
         sql = shapes.Sql()
+        if isinstance(node, MappingNode | SequenceNode) and not node.value:
+            telling.empty(self._findings, "select list", place)
         if isinstance(node, MappingNode):
             pairs = self._entries(node, path)
             return [(key.value, self.check(value, sql, (*path, key.value))) for key, value in pairs]

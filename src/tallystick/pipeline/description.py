@@ -586,7 +586,9 @@ FILE = Section(
     name="pipeline",
     doc="A pipeline: clusters, and the steps that run on them.",
     keys=(
-        Key(name="name", shape=Text("a name"), doc="Of the whole.", default="the file's, without its ending"),
+        Key(
+            name="name", shape=Text("a name", texts.name), doc="Of the whole.", default="the file's, without its ending"
+        ),
         _DESCRIPTION,
         Key(
             name="state",

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from tallystick.pipeline import shapes
-from tallystick.pipeline.checking import ENV, NAME
+from tallystick.pipeline.checking import ENV
 from tallystick.pipeline.description import FILE
 from tallystick.pipeline.environment import VARIABLE
 from tallystick.pipeline.scalar_checks import SECRET_OPTION
 from tallystick.pipeline.shapes import Key, Section, Shape
+from tallystick.pipeline.texts import NAME
 
 _LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 _TEXT = {"type": "string", "minLength": 1}
@@ -76,8 +77,8 @@ def _schema(shape: Shape, sections: dict[str, Any]) -> dict[str, Any]:
         case shapes.Sql():
             return dict(_EXPRESSION)
         case shapes.Columns():
-            by_name = {"type": "object", "additionalProperties": _EXPRESSION}
-            return {"anyOf": [_EXPRESSION, {"type": "array", "items": _EXPRESSION}, by_name]}
+            by_name = {"type": "object", "additionalProperties": _EXPRESSION, "minProperties": 1}
+            return {"anyOf": [_EXPRESSION, {"type": "array", "items": _EXPRESSION, "minItems": 1}, by_name]}
         case shapes.Text() | shapes.Path() | shapes.SchemaPath() | shapes.ClusterName():
             return dict(_TEXT)
 

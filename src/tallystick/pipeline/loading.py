@@ -1,5 +1,6 @@
 """load: a pipeline file → values, or everything that is wrong with it."""
 
+import re
 from pathlib import Path
 
 from yaml.nodes import MappingNode, Node
@@ -30,11 +31,11 @@ def load(source: Path | str, environ: Environ) -> Pipeline:
     """
     findings = Findings()
     file = str(source) if isinstance(source, Path) else None
-    text = _read(source, findings) if isinstance(source, Path) else source
+    text = _read(source, findings) if isinstance(source, Path) else _given(source, findings)
     root = None if text is None else compose(text, findings)
     if root is not None:
         folder = source.absolute().parent if isinstance(source, Path) else Path.cwd()
-        name = source.stem if isinstance(source, Path) else _NAME
+        name = _named_after(source) if isinstance(source, Path) else _NAME
         made = _pipeline(root, environ, findings, file, folder, name)
         if made is not None and len(findings) == 0:
             return made
@@ -90,6 +91,17 @@ def _steps(checked: Part, builder: Builder) -> tuple[Step, ...]:
         for name, part in steps.items()
         if part.is_sound
     )
+
+
+def _given(text: str, findings: Findings) -> str | None:
+    if "\n" in text or not text.endswith((".yaml", ".yml")):
+        return text
+    findings.add(FILE_UNREADABLE, Place("", 1, 1), "this text is the name of a file", "give files as a pathlib.Path")
+    return None
+
+
+def _named_after(path: Path) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._")[:100] or _NAME
 
 
 def _read(path: Path, findings: Findings) -> str | None:

@@ -15,7 +15,7 @@ from tallystick.finding import Place
 from tallystick.formats.json_source import Path, pointer
 from tallystick.pipeline.findings import TOO_LARGE, YAML_INVALID, YAML_UNSUPPORTED, Findings
 
-MAX_CHARACTERS = 512 * 1024
+MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 60
 MAX_NODES = 50_000
 """With every alias counted as what it stands for."""
@@ -137,7 +137,8 @@ def _is_bounded(root: Node, findings: Findings) -> bool:
         node, depth = stack.pop()
         count += 1
         if count > MAX_NODES or depth > MAX_DEPTH:
-            findings.add(TOO_LARGE, _at(node.start_mark), "its aliases make too much of it", "use fewer aliases")
+            message = f"more than {MAX_NODES} values, or {MAX_DEPTH} levels, if aliases count as what they stand for"
+            findings.add(TOO_LARGE, _at(node.start_mark), message, "use fewer aliases, or cut the file into several")
             return False
         if isinstance(node, SequenceNode):
             stack += [(item, depth + 1) for item in node.value]

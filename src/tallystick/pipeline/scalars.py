@@ -6,6 +6,7 @@ as a choice does, the text is taken as it stands.
 
 import re
 from enum import Enum, auto
+from math import isfinite
 from typing import Any
 
 from yaml.nodes import ScalarNode
@@ -15,7 +16,9 @@ _NULL = {"", "~", "null", "Null", "NULL"}
 _TRUE, _FALSE = {"true", "True", "TRUE"}, {"false", "False", "FALSE"}
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NEARLY_NUMBER = re.compile(r"[-+]?[0-9][0-9_]*|0o[0-7]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_NEARLY_NUMBER = re.compile(
+    r"[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
 _MOST_DIGITS = 40
 """More are no number that anything else reads as the same."""
 
@@ -39,7 +42,7 @@ def kind(node: ScalarNode) -> Kind:
         return Kind.TRUTH
     if len(text) <= _MOST_DIGITS and _WHOLE.fullmatch(text):
         return Kind.WHOLE
-    if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text):
+    if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text) and isfinite(float(text)):
         return Kind.NUMBER
     if node.tag in _OLD_KINDS or _NEARLY_NUMBER.fullmatch(text):
         return Kind.AMBIGUOUS

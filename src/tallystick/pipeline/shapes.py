@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from tallystick.pipeline.findings import VALUE_INVALID
 
+_MOST_KEYS = 7
+"""That a sentence names."""
+
 
 class Fault(NamedTuple):
     """Why a text is not what its place needs. The reason follows the text in a sentence."""
@@ -173,7 +176,10 @@ class Section:
 
     @property
     def expected(self) -> str:
-        long = f"a mapping ({', '.join(key.name for key in self.keys)})"
+        names = [key.name for key in self.keys]
+        if len(names) > _MOST_KEYS:
+            names = [*(key.name for key in self.keys if key.is_required), "…"]
+        long = f"a mapping ({', '.join(names)})"
         key = None if self.short is None else self.key(self.short)
         return long if key is None else f"{key.shape.expected}, or {long}"
 

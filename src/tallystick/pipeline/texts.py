@@ -7,11 +7,18 @@ from urllib.parse import urlsplit
 from tallystick.pipeline.findings import SECRET_LITERAL
 from tallystick.pipeline.shapes import Fault
 
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+"""Names become parts of paths, of queries' names and of URLs."""
+NAME_FIX = "use up to 100 letters, digits and . _ -, a letter or a digit first"
 BROKERS = ("pulsar", "pulsar+ssl", "kafka")
 EARLIEST, LATEST = "earliest", "latest"
 
 _IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _FORMS = "pulsar://HOST:PORT, pulsar+ssl://HOST:PORT or kafka://HOST:PORT"
+
+
+def name(text: str) -> Fault | None:
+    return None if re.fullmatch(NAME, text) else Fault("is no name", NAME_FIX)
 
 
 def broker_url(text: str) -> Fault | None:

@@ -102,6 +102,20 @@ def test_a_file_that_is_too_long() -> None:
     assert found.rule == "PIPELINE_TOO_LARGE"
 
 
+def test_a_name_of_a_file_is_no_text() -> None:
+    (found,) = findings_of("shop.yaml")
+    assert found.rule == FILE_UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("shop.yaml", "shop"), ("my shop (2).yml", "my-shop-2"), ("_.yml", "pipeline")]
+)
+def test_a_pipeline_is_named_after_its_file(tmp_path: Path, file: str, name: str) -> None:
+    path = tmp_path / file
+    path.write_text(CLUSTER + LANDING)
+    assert load(path, {}).name == name
+
+
 def test_an_alias_stands_for_what_it_names() -> None:
     text = CLUSTER + "transforms:\n  x: {from: &t {topics: orders}, to: o}\n  y: {from: *t, to: p}\n"
     assert [step.from_.topics for step in load(text, {}).transforms] == [("orders",), ("orders",)]
