@@ -18,8 +18,11 @@ from pyspark.sql import SparkSession
 
 from tallystick.spark.landing.table import Table
 from tests.contracts import clusters
+from tests.kafka.driving import new_name
+from tests.kafka.server import Kafka
 from tests.spark import mixed
 from tests.spark.faults.jobs import commits, ended_well, executors, job, kill, wait_for_commits
+from tests.spark.kafka.topics import Put, held, new_topic, put
 from tests.spark.test_mixed_topics import cluster_of, what_became
 
 SOAK = "TALLYSTICK_SOAK" in os.environ
@@ -72,6 +75,49 @@ def test_killed_landings_lose_nothing(
             landing.wait_for_commits(started)
             time.sleep(random.random() * 2)
             kill(started)
+    with landing.job(available_now=True) as last:
+        ended_well(last, landing.errors)
+    assert landing.problems() == []
+
+
+def test_killed_copies_on_kafka_are_whole_and_have_nothing_twice(kafka: Kafka, tmp_path: Path) -> None:
+    source, target = new_topic(kafka, 2), new_topic(kafka, 2)
+    values = [b"%06d" % i for i in range(_PER_BATCH * (4 * KILLS + 2))]
+    put(kafka, source, [Put(value, partition=i % 2) for i, value in enumerate(values)])
+    checkpoint, errors, random = tmp_path / "checkpoint", tmp_path / "errors", Random(KILLS)
+    told = {
+        "url": f"kafka://{kafka.servers}",
+        "source": source,
+        "target": target,
+        "checkpoint": str(checkpoint),
+        "query": new_name("copying"),
+        "max_records": _PER_BATCH,
+    }
+
+    def copying(*, available_now: bool) -> AbstractContextManager["subprocess.Popen[bytes]"]:
+        return job(
+            "tests.spark.faults.copying_job", json.dumps({**told, "available_now": available_now}), errors=errors
+        )
+
+    for _ in range(KILLS):
+        with copying(available_now=False) as started:
+            wait_for_commits(checkpoint, commits(checkpoint) + 1, started, errors)
+            time.sleep(random.random() * 2)
+            kill(started)
+    with copying(available_now=True) as last:
+        ended_well(last, errors)
+    # A reader of committed records alone.
+    assert sorted(record.value or b"" for record in held(kafka, target)) == values
+
+
+def test_a_landing_that_is_told_to_end_ends_with_its_batch(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path
+) -> None:
+    landing = Landing(spark, clusters.embedded(request), "parquet", tmp_path, 6)
+    with landing.job() as started:
+        landing.wait_for_commits(started)
+        os.kill(started.pid, signal.SIGTERM)
+        ended_well(started, landing.errors)
     with landing.job(available_now=True) as last:
         ended_well(last, landing.errors)
     assert landing.problems() == []
