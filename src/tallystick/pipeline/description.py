@@ -3,6 +3,7 @@
 This is the one source of the check, the JSON Schema and the reference page.
 """
 
+from tallystick import translate
 from tallystick.model import schema_type
 from tallystick.model.naming import KafkaNaming
 from tallystick.pipeline import texts, words
@@ -44,6 +45,9 @@ _FORMAT = Choice(
     schema_type.SchemaType,
     {"json": "JSON_SCHEMA", "jsonschema": "JSON_SCHEMA", "proto": "PROTOBUF", "text": "STRING"},
 )
+
+_LOSSY = [rule for rule in translate.CATALOGUE.values() if rule.severity is translate.Severity.LOSSY]
+_LOSSES = Choice(tuple(sorted(rule.name for rule in _LOSSY)), others={rule.id.lower(): rule.name for rule in _LOSSY})
 
 CREDENTIALS = Section(
     name="credentials",
@@ -419,7 +423,7 @@ TRANSFORM = Section(
         ),
         Key(
             name="allow",
-            shape=ListOf(Text("the name of a finding", texts.conversion), is_one_enough=True),
+            shape=ListOf(_LOSSES, is_one_enough=True),
             doc="Conversions that lose something and are meant, by the names of the plan's findings.",
             default="none",
         ),

@@ -86,9 +86,3 @@ def renaming(text: str) -> Fault | None:
     if text.count("{topic}") != 1 or re.search(r"[{}]", text.replace("{topic}", "")):
         return Fault("does not have `{topic}` in it once", "write a name with {topic} in it, such as `edge-{topic}`")
     return None
-
-
-def conversion(text: str) -> Fault | None:
-    if re.fullmatch(r"[A-Z][A-Z0-9_]*", text):
-        return None
-    return Fault("is no name of a finding", "copy it from the finding that the plan shows, in capital letters")

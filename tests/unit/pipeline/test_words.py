@@ -10,7 +10,7 @@ from tallystick.cli import sources
 from tallystick.formats.catalogue import schema_types
 from tallystick.messaging import settings
 from tallystick.pipeline import Cluster, Credentials, Table, schema_files, texts, words
-from tallystick.pipeline.description import SCHEMA_TYPES
+from tallystick.pipeline.description import SCHEMA_TYPES, TRANSFORM
 from tallystick.spark.kafka.writing import Delivery
 
 
@@ -39,6 +39,13 @@ def test_fields_are_the_same(ours: type, theirs: type) -> None:
 def test_places_to_start_and_endings_of_files_are_the_same() -> None:
     assert (texts.EARLIEST, texts.LATEST) == (settings.EARLIEST, settings.LATEST)
     assert schema_files.ENDINGS == sources.ENDINGS
+
+
+def test_losses_are_allowed_by_the_names_that_translations_give_them() -> None:
+    allow = TRANSFORM.key("allow")
+    assert allow is not None
+    assert "`decimal-to-string`" in allow.shape.expected
+    assert "`no-message`" not in allow.shape.expected
 
 
 def test_schema_types_are_known() -> None:
