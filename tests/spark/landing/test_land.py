@@ -74,7 +74,7 @@ def test_a_batch_lands_once_whatever_happens_between_the_two_writes(
     table = tables()
     first = land(rows, table, query="q", batch_id=1)
     module = {"parquet": parquet, "delta": delta, "iceberg": iceberg}[table.format]
-    name = "_commit" if module is parquet else "_append"
+    name = "_commit" if module is parquet else "append"
     write = getattr(module, name)
     calls = []
 

@@ -9,7 +9,6 @@ from pyspark.sql.types import StructType
 
 from tallystick.errors import Unsupported
 from tallystick.spark.landing.evolution import Addition, additions, conformed
-from tallystick.spark.landing.rows import BATCH_FIELD, batch_name, landed_type, origin_columns, own_columns
 from tallystick.spark.landing.table import Table
 
 
@@ -34,15 +33,6 @@ def _no_connector(table: Table) -> Unsupported:
         f"this Spark session cannot write {table.format} tables; make it with "
         f"tallystick.spark.session(connectors=['avro', '{table.format}'])"
     )
-
-
-def good_rows(rows: DataFrame, query: str, batch_id: int) -> DataFrame:
-    batch = F.lit(batch_name(query, batch_id)).alias(BATCH_FIELD.name)
-    return rows.where(F.col("finding").isNull()).select(*own_columns(rows), *origin_columns(), batch)
-
-
-def good_type(rows: DataFrame) -> StructType:
-    return StructType([*landed_type(rows).fields, BATCH_FIELD])
 
 
 def evolved(spark: SparkSession, table: Table, known: StructType, wanted: StructType) -> StructType:

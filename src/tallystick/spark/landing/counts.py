@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from tallystick.model.pipeline import OTHERS, Outcomes
-from tallystick.spark.columns import FINDING, PAYLOAD, SCHEMA_ID, SCHEMA_VERSION, TOPIC
+from tallystick.spark.columns import SCHEMA_ID, SCHEMA_VERSION, TOPIC
+from tallystick.spark.landing.rows import IS_DELETED, PREFIX
 
 _MOST_OBSERVED = 16
 """Schemas that are counted one by one on the JVM: each costs a comparison for every record."""
@@ -50,27 +51,40 @@ def counts_of(told: Mapping[str, Mapping[str, int]]) -> dict[str, Outcomes]:
     return {name: Outcomes(**counted) for name, counted in told.items()}
 
 
-def observed(schemas: Sequence[SchemaKey]) -> list[Column]:
-    """Aggregates over decoded rows, for Spark's `observe`; of few schemas one by one."""
-    is_bad, is_deleted = F.col(FINDING).isNotNull(), F.col(PAYLOAD).isNull()
-    outcomes = {"good": ~is_bad & ~is_deleted, "quarantined": is_bad, "tombstones": is_deleted & ~is_bad}
-    columns = [F.count_if(condition).alias(name) for name, condition in outcomes.items()]
+def fitting(landed: DataFrame, watch: Observation, schemas: Sequence[SchemaKey]) -> DataFrame:
+    """Of rows of `as_landed` those that fit; `watch` sees all of them.
+
+    Nothing but the writer should come after it: rows are copied for whatever else does.
+    """
+    return landed.observe(watch, *_observed(schemas)).where(F.col(IS_DELETED).isNotNull())
+
+
+def _observed(schemas: Sequence[SchemaKey]) -> list[Column]:
+    """Of few schemas one by one."""
+    is_deleted = F.col(IS_DELETED)
+    outcomes = {"good": ~is_deleted, "quarantined": is_deleted.isNull(), "tombstones": is_deleted}
+    columns = [_count(condition).alias(name) for name, condition in outcomes.items()]
     if 1 < len(schemas) <= _MOST_OBSERVED:
         for number, key in enumerate(schemas):
-            columns += [F.count_if(_is_of(key) & outcomes[name]).alias(f"{name}_{number}") for name in outcomes]
+            columns += [_count(_is_of(key) & outcomes[name]).alias(f"{name}_{number}") for name in outcomes]
     return columns
+
+
+def _count(condition: Column) -> Column:
+    # Not by count_if, for which Spark gives every row a column and takes it away again.
+    return F.count(F.when(condition, True))
 
 
 def _is_of(key: SchemaKey) -> Column:
     told = {TOPIC: key.topic, SCHEMA_ID: key.schema_id, SCHEMA_VERSION: key.schema_version}
     condition = F.lit(True)
     for name, value in told.items():
-        condition = condition & F.col(name).eqNullSafe(F.lit(value))
+        condition = condition & F.col(PREFIX + name).eqNullSafe(F.lit(value))
     return condition
 
 
 def counted(found: Mapping[str, Any], schemas: Sequence[SchemaKey]) -> dict[str, Outcomes]:
-    """What `observed` found."""
+    """What the `Observation` of `fitting` found."""
     names = ("good", "quarantined", "tombstones")
     whole = Outcomes(*(found.get(name, 0) for name in names))
     if len(schemas) == 1:

@@ -1,7 +1,7 @@
 """land: decoded rows into a table, exactly once for each batch of a query."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import partial
 
@@ -10,13 +10,17 @@ from pyspark.sql import DataFrame
 
 from tallystick.errors import InvalidArgument, Unsupported
 from tallystick.spark.decoding.explaining import Explanation
-from tallystick.spark.landing import delta, iceberg, parquet
+from tallystick.spark.landing import appending, delta, iceberg, parquet
 from tallystick.spark.landing.counts import Counts, SchemaKey
 from tallystick.spark.landing.rows import ORIGIN, fields_of, require_decoded
 from tallystick.spark.landing.table import Table, TableFormat
 from tallystick.spark.quarantine import quarantine_rows
 
-_LANDING = {TableFormat.PARQUET: parquet.land, TableFormat.DELTA: delta.land, TableFormat.ICEBERG: iceberg.land}
+_LANDING: dict[TableFormat, Callable[..., Counts]] = {
+    TableFormat.PARQUET: parquet.land,
+    TableFormat.DELTA: partial(appending.land, delta),
+    TableFormat.ICEBERG: partial(appending.land, iceberg),
+}
 _QUERY = re.compile(r"[A-Za-z][\w-]{0,99}", re.ASCII)
 
 

@@ -19,16 +19,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as fs
 from pyspark.sql import DataFrame, Observation, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from tallystick.errors import Unavailable, Unsupported
 from tallystick.model.pipeline import Outcomes
-from tallystick.spark.columns import FINDING
 from tallystick.spark.landing import catalog
-from tallystick.spark.landing.counts import Counts, SchemaKey, counted, counts_of, observed
+from tallystick.spark.landing.counts import Counts, SchemaKey, counted, counts_of, fitting
 from tallystick.spark.landing.evolution import additions, merged
-from tallystick.spark.landing.rows import BATCH, BATCH_FIELD, batch_name, landed_type, origin_columns, own_columns
+from tallystick.spark.landing.rows import BATCH, BATCH_FIELD, as_landed, batch_name, landed_type
 from tallystick.spark.landing.table import Table
 from tallystick.spark.quarantine import QUARANTINE as QUARANTINE_TYPE
 from tallystick.spark.quarantine import AsQuarantine
@@ -81,9 +79,7 @@ def land(
     counts = landed
     if counts is None:
         watch = Observation()
-        fitting = rows.observe(watch, *observed(schemas)).where(F.col(FINDING).isNull())
-        shown = catalog.shaped(fitting.select(*own_columns(rows), *origin_columns()), whole)
-        _stage(good, batch, shown, table.partition_by)
+        _stage(good, batch, fitting(catalog.shaped(as_landed(rows), whole), watch, schemas), table.partition_by)
         counts = counted(watch.get, schemas)
         if whole != known:
             _keep(good, whole)

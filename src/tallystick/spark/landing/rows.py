@@ -79,18 +79,17 @@ def _taken(name: str) -> Finding:
     )
 
 
-def own_columns(rows: DataFrame) -> list[Column]:
-    """The record's columns, of rows that have `value`."""
+def as_landed(rows: DataFrame, *more: Column) -> DataFrame:
+    """Decoded rows in the columns of a table. Those that do not fit are still there: for them `IS_DELETED` is null."""
+    origin = [F.col(name).alias(PREFIX + name) for name in _TOLD]
+    is_deleted = F.when(F.col(FINDING).isNull(), F.col(PAYLOAD).isNull()).alias(IS_DELETED)
+    return rows.select(*_own_columns(rows), *origin, is_deleted, *more)
+
+
+def _own_columns(rows: DataFrame) -> list[Column]:
     if isinstance(rows.schema[VALUE].dataType, StructType):
         return [F.col(VALUE)[name].alias(name) for name in fields_of(rows).names]
     return [F.col(VALUE)]
-
-
-def origin_columns() -> list[Column]:
-    return [
-        *(F.col(name).alias(PREFIX + name) for name in _TOLD),
-        F.col(PAYLOAD).isNull().alias(IS_DELETED),
-    ]
 
 
 def landed_type(rows: DataFrame) -> StructType:
