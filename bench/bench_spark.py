@@ -2,20 +2,20 @@
 
 import itertools
 from functools import partial
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StructType
 
-from bench import spark_records
-from bench.benchmark import Benchmark, Contest, once_ms
+from bench import spark_records, spark_topics
+from bench.benchmark import Benchmark, Contest, Work, once_ms, told
 from bench.spark_records import Data
 from tallystick.formats import parse
 from tallystick.formats.json_schema import JsonSchema
 from tallystick.model.definition import SchemaDefinition
 from tallystick.model.schema_type import JSON_SCHEMA
+from tallystick.spark.cluster import Cluster
 from tallystick.spark.decoding.decode import decode
 from tallystick.spark.decoding.schemas import Schemas
 from tallystick.spark.landing.land import land
@@ -23,6 +23,8 @@ from tallystick.spark.landing.table import Table
 from tallystick.spark.types import json_schema
 
 _COUNT, _QUICK = 1_000_000, 100_000
+_GROWN = 20
+"""Times as many records, where it is measured whether each costs the same."""
 
 
 def consumed(rows: DataFrame) -> None:
@@ -31,8 +33,11 @@ def consumed(rows: DataFrame) -> None:
 
 
 def _decoded(data: Data) -> None:
-    rows = decode(data.frames, spark_records.cluster())
-    consumed(rows.select("value", "finding"))
+    _read(data.frames, spark_records.cluster())
+
+
+def _read(frames: DataFrame, cluster: Cluster) -> None:
+    consumed(decode(frames, cluster).select("value", "finding"))
 
 
 def _static(data: Data) -> None:
@@ -72,24 +77,47 @@ def _many_ids(count: int) -> Contest:
     return Contest(partial(_decoded, many), partial(_decoded, few))
 
 
-def _landed(data: Data, place: Path) -> None:
+def _landed(data: Data, table: Table) -> None:
     rows = decode(data.frames, spark_records.cluster())
-    land(rows, Table("parquet", str(place)), query="bench", batch_id=next(_BATCHES))
+    land(rows, table, query="bench", batch_id=next(_BATCHES))
 
 
-def _landed_by_hand(data: Data, place: Path) -> None:
+def _landed_by_hand(data: Data, table: Table) -> None:
     value = from_avro("payload", data.texts[-1]).alias("value")
     origin = ["topic", "partition", "position", "schema_id", "schema_version", "key", "event_time", "publish_time"]
-    data.frames.select(value, *origin).select("value.*", *origin).write.mode("append").parquet(str(place))
+    rows = data.frames.select(value, *origin).select("value.*", *origin)
+    rows.write.format(table.format).mode("append").save(table.place)
 
 
 _BATCHES = itertools.count()
 
 
-def _landing(count: int) -> Contest:
+def _landing(count: int, *, format: str) -> Contest:
     three, one = spark_records.avro("orders", count), spark_records.avro("orders-static", count, versions=1)
-    folder = spark_records.folder()
-    return Contest(partial(_landed, three, folder / "landed"), partial(_landed_by_hand, one, folder / "by-hand"))
+    ours, by_hand = (Table(format, str(spark_records.folder() / f"{who}-{format}")) for who in ("landed", "by-hand"))
+    return Contest(partial(_landed, three, ours), partial(_landed_by_hand, one, by_hand))
+
+
+def _source(count: int) -> Contest:
+    cluster, topic = spark_topics.cluster(), spark_topics.frames(count)
+    path = str(spark_records.folder() / f"source-{count}")
+    topic.write.mode("overwrite").option("compression", "none").parquet(path)
+    files = spark_records.spark().read.parquet(path)
+    return Contest(partial(_read, topic, cluster), partial(_read, files, cluster))
+
+
+def _growth(count: int) -> Contest:
+    data = spark_records.avro("orders", count)
+    many = spark_records.repeated(data, _GROWN)
+
+    def mean_us(work: Work, times: int, records: int) -> float:
+        return sum(once_ms(work) for _ in range(times)) * 1000 / times / records
+
+    # The few records as often as they are few: one round of each side takes the same time.
+    return Contest(
+        partial(mean_us, partial(_decoded, many), 1, _GROWN * count),
+        partial(mean_us, partial(_decoded, data), _GROWN // 4, count),
+    )
 
 
 def _raw(data: Data) -> None:
@@ -120,7 +148,7 @@ def _overhead(_: int) -> Contest:
     return Contest(lambda: decode(data.frames, schemas))
 
 
-def _benchmark(row: str, prepare: object, peer: str, goal: float, note: str = "") -> Benchmark:
+def _benchmark(row: str, prepare: object, peer: str, goal: float | None, note: str = "") -> Benchmark:
     assert callable(prepare)
     return Benchmark(
         row=row,
@@ -131,6 +159,7 @@ def _benchmark(row: str, prepare: object, peer: str, goal: float, note: str = ""
         note=note,
         measure=once_ms,
         least_rounds=3,
+        warm_rounds=3,
     )
 
 
@@ -145,10 +174,24 @@ BENCHMARKS = [
     _benchmark("spark_avro_decode_by_hand", _against_hand, "a filter for each id, and their union", 1.6),
     _benchmark(
         "spark_landing",
-        _landing,
+        partial(_landing, format="parquet"),
         "from_avro, one static schema, Spark's writer",
         1.0,
         "to Parquet, with where each record came from; ours counts, and keeps what does not fit",
+    ),
+    _benchmark(
+        "spark_landing_delta",
+        partial(_landing, format="delta"),
+        "from_avro, one static schema, Delta's writer",
+        None,
+        "the same to Delta",
+    ),
+    _benchmark(
+        "spark_source",
+        _source,
+        "decoding the same records from Parquet files",
+        0.25,
+        "the embedded broker, on the same machine, into decoded rows",
     ),
     _benchmark("spark_protobuf", partial(_protobuf, corrupt=False), "the payloads, unread", 0.10),
     _benchmark(
@@ -156,6 +199,16 @@ BENCHMARKS = [
     ),
     _benchmark("spark_json", partial(_json, with_keywords=False), "from_json", 1.0),
     _benchmark("spark_json_keywords", partial(_json, with_keywords=True), "from_json", 0.45, "keywords enforced"),
+    Benchmark(
+        row="spark_growth",
+        prepare=partial(_growth, _COUNT),
+        prepare_quick=partial(_growth, _QUICK),
+        peer_name=f"the same with {_GROWN} times less",
+        goal=0.9,
+        note=f"decoding, for each record: {_GROWN}M against 1M, in a quick run 2M against 100k; 1 is flat",
+        unit="µs",
+        measure=told,
+    ),
     Benchmark(
         row="spark_batch_overhead",
         prepare=partial(_overhead, 0),

@@ -90,6 +90,8 @@ class Benchmark:
     prepare_quick: Callable[[], Contest] | None = None
     """The same with less data, for quick runs."""
     least_rounds: int = 1
+    warm_rounds: int = 1
+    """Of all sides, before one counts; a JVM needs some until it has compiled what is run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,17 +113,18 @@ class Row:
 
 
 def run(benchmark: Benchmark, rounds: int, seconds: float, *, quick: bool = False) -> Row:
-    """Medians of interleaved rounds, after one that only warms up: a busy machine slows all sides alike.
+    """Medians of interleaved rounds, after some that only warm up: a busy machine slows all sides alike.
 
     No new round begins once the seconds are over, but there are always as many as the benchmark asks for; in a quick
     run always one.
     """
     contest = (benchmark.prepare_quick if quick and benchmark.prepare_quick else benchmark.prepare)()
-    least = 1 if quick else benchmark.least_rounds
+    least, warm = (1, 1) if quick else (benchmark.least_rounds, benchmark.warm_rounds)
     sides = {"ours": contest.ours, "peer": contest.peer, "tenfold": contest.tenfold}
     works = {side: work for side, work in sides.items() if work is not None}
-    for work in works.values():
-        work()
+    for _ in range(warm):
+        for work in works.values():
+            work()
     taken: dict[str, list[float]] = {side: [] for side in works}
     end = time.monotonic() + seconds
     while len(taken["ours"]) < least or (len(taken["ours"]) < rounds and time.monotonic() < end):

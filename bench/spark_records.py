@@ -1,14 +1,16 @@
 """Orders of 15 fields for Spark, in three versions of their schema: what is measured, as files of frames."""
 
 import functools
+import itertools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -91,6 +93,8 @@ def spark() -> SparkSession:
         "spark.driver.memory": "4g",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
+        # Many files are many tasks, so that both cores are busy to the end.
+        "spark.sql.files.maxPartitionBytes": "16m",
     }
     opened = session("bench", master="local[2]", connectors=["avro", "kafka", "delta"], settings=settings)
     opened.sparkContext.setLogLevel("ERROR")
@@ -172,6 +176,18 @@ def written(topic: str, count: int, payload: Callable[[int], bytes], ids: Sequen
     )
     turned.drop("_turn").repartition(2).write.mode("overwrite").option("compression", "none").parquet(path)
     return spark().read.parquet(path)
+
+
+def repeated(data: Data, times: int) -> Data:
+    """The same files so many times, by links to them."""
+    files = [Path(urlsplit(uri).path) for uri in data.frames.inputFiles()]
+    many = files[0].parent.with_name(f"{files[0].parent.name}-times-{times}")
+    many.mkdir(exist_ok=True)
+    for number, file in itertools.product(range(times), files):
+        link = many / f"{number}-{file.name}"
+        if not link.exists():
+            link.hardlink_to(file)
+    return replace(data, frames=spark().read.parquet(str(many)))
 
 
 JSON_SCHEMA_TEXT = {
