@@ -25,6 +25,8 @@ from tallystick.server.feed import MOST_STREAMS
 from tallystick.server.metrics import Metrics
 from tallystick.server.pipeline_metrics import PipelineMetrics
 from tallystick.server.prepared import PreparedAnswers
+from tallystick.translate import CATALOGUE as TRANSLATION_RULES
+from tallystick.translate import Severity
 from tools import reference_client, reference_spark
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -338,6 +340,19 @@ def _metrics() -> str:
     return _table(("metric", "kind", "meaning"), ((f"`{name}`", kinds[name], helps[name]) for name in helps))
 
 
+def _translation_rules() -> str:
+    rows = (
+        (
+            f"`{rule.id}`",
+            f"`{rule.name}`" if rule.severity is Severity.LOSSY else "impossible",
+            rule.sentence,
+            rule.instead,
+        )
+        for rule in TRANSLATION_RULES.values()
+    )
+    return _table(("rule", "allowed as", "what happens", "instead"), rows)
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     **{f"routes {name}": partial(_routes, name) for name in ("openschema", "confluent", "pulsar")},
     **{f"errors {name}": partial(_errors, name) for name in ("openschema", "confluent", "pulsar")},
@@ -346,6 +361,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "roles": _roles,
     "events": _events,
     "limits": _limits,
+    "translation rules": _translation_rules,
     "metrics": _metrics,
     "client settings": reference_client.settings,
     "spark names": reference_spark.names,
