@@ -56,7 +56,9 @@ def fitting(landed: DataFrame, watch: Observation, schemas: Sequence[SchemaKey])
 
     Nothing but the writer should come after it: rows are copied for whatever else does.
     """
-    return landed.observe(watch, *_observed(schemas)).where(F.col(IS_DELETED).isNotNull())
+    # By a function over an array, for which Spark makes no code: what it makes code for copies every row that it keeps.
+    is_fitting = F.exists(F.array(IS_DELETED), lambda is_deleted: is_deleted.isNotNull())
+    return landed.observe(watch, *_observed(schemas)).where(is_fitting)
 
 
 def _observed(schemas: Sequence[SchemaKey]) -> list[Column]:
