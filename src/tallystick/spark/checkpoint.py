@@ -12,7 +12,7 @@ from tallystick.errors import Unavailable
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import SchemaType
 
-_PLACE = "tally/state.json"
+_FOLDER, _STATE = "tally", "state"
 _LONGEST = 60
 
 
@@ -29,12 +29,11 @@ class Memory:
     def __init__(self, spark: SparkSession, checkpoint: str, name: str) -> None:
         jvm: Any = spark._jvm
         jsc: Any = spark.sparkContext._jsc
-        self._path = jvm.org.apache.hadoop.fs.Path(checkpoint, _PLACE)
-        self._new = jvm.org.apache.hadoop.fs.Path(checkpoint, f"{_PLACE}.new")
-        self._system = self._path.getFileSystem(jsc.hadoopConfiguration())
-        self._jvm = jvm
-        found = self._read()
-        self.known = found if found is not None else Remembered(_query(name))
+        self._paths = jvm.org.apache.hadoop.fs.Path
+        self._checkpoint = checkpoint
+        self._system = self._paths(checkpoint).getFileSystem(jsc.hadoopConfiguration())
+        found = self.recall(_STATE)
+        self.known = Remembered(_query(name)) if found is None else self._remembered(found)
         if found is None:
             self._write()
 
@@ -43,29 +42,47 @@ class Memory:
             self.known = replace(self.known, reader=reader)
             self._write()
 
-    def _read(self) -> Remembered | None:
+    def recall(self, name: str) -> Any:
+        """What was kept under a name, or None."""
         # A crash may leave the new file alone.
-        there = next((path for path in (self._path, self._new) if self._system.exists(path)), None)
+        there = next((path for path in self._places(name) if self._system.exists(path)), None)
         if there is None:
             return None
         stream = self._system.open(there)
         try:
-            told = json.loads(bytes(stream.readAllBytes()))
-            return Remembered(told["query"], None if told["reader"] is None else _definition(told["reader"]))
-        except (ValueError, KeyError, TypeError) as e:
-            raise Unavailable(f"{self._path.toString()} is damaged: {e!r}; begin with a new checkpoint") from e
+            return json.loads(bytes(stream.readAllBytes()))
+        except ValueError as e:
+            raise self._damaged(name, e) from e
         finally:
             stream.close()
 
-    def _write(self) -> None:
-        reader = self.known.reader
-        told = {"query": self.known.query, "reader": None if reader is None else _as_dict(reader)}
-        stream = self._system.create(self._new, True)
-        stream.write(bytearray(json.dumps(told).encode()))
+    def remember(self, name: str, value: Any) -> None:
+        """Keeps JSON under a name."""
+        path, new = self._places(name)
+        stream = self._system.create(new, True)
+        stream.write(bytearray(json.dumps(value).encode()))
         stream.close()
         # Some file systems do not rename over a file.
-        self._system.delete(self._path, False)
-        self._system.rename(self._new, self._path)
+        self._system.delete(path, False)
+        self._system.rename(new, path)
+
+    def _places(self, name: str) -> tuple[Any, Any]:
+        whole = f"{_FOLDER}/{name}.json"
+        return self._paths(self._checkpoint, whole), self._paths(self._checkpoint, f"{whole}.new")
+
+    def _damaged(self, name: str, error: Exception) -> Unavailable:
+        path = self._places(name)[0].toString()
+        return Unavailable(f"{path} is damaged: {error!r}; begin with a new checkpoint")
+
+    def _remembered(self, told: Any) -> Remembered:
+        try:
+            return Remembered(told["query"], None if told["reader"] is None else _definition(told["reader"]))
+        except (ValueError, KeyError, TypeError) as e:
+            raise self._damaged(_STATE, e) from e
+
+    def _write(self) -> None:
+        reader = self.known.reader
+        self.remember(_STATE, {"query": self.known.query, "reader": None if reader is None else _as_dict(reader)})
 
 
 def _query(name: str) -> str:

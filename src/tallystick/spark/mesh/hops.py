@@ -1,0 +1,134 @@
+"""The two hops of a route, for one micro-batch each: in with a status, out without it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F
+
+from tallystick.messaging.settings import Framing
+from tallystick.spark.cluster import KAFKA, Cluster
+from tallystick.spark.columns import FINDING, FRAMES, PAYLOAD, STATUS
+from tallystick.spark.decoding.decode import told_by
+from tallystick.spark.decoding.schemas import Schemas
+from tallystick.spark.decoding.telling import Telling
+from tallystick.spark.landing.counts import Counts
+from tallystick.spark.mesh.balance import Tally, told_to
+from tallystick.spark.mesh.halves import Mode, at_egress, at_ingress
+from tallystick.spark.mesh.quarantine_topic import as_quarantined
+from tallystick.spark.mesh.stamps import restamped
+from tallystick.spark.runner import MicroBatch
+from tallystick.spark.topics import write_topic
+from tallystick.spark.validation import OWN, validate
+
+MESH = "mesh"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Out of the mesh: a topic, and which records go there."""
+
+    cluster: Cluster
+    topic: str
+    when: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a hop writes: the name of its query makes what is written twice the same."""
+
+    delivery: str | None = None
+    """Of Kafka."""
+
+    def to(self, frames: DataFrame, cluster: Cluster, topic: str, batch: MicroBatch, framing: str | None) -> None:
+        more: dict[str, Any] = {"delivery": self.delivery} if self.delivery and cluster.kind == KAFKA else {}
+        named = f"{batch.query}.{topic.rpartition('/')[2]}"
+        write_topic(frames, cluster, topic, producer=named, batch_id=batch.id, framing=framing, **more)
+
+
+def carried(cluster: Cluster) -> Cluster:
+    """The same cluster, whose records carry ids before their payloads: so it is on a route's internal topic."""
+    return replace(cluster, framing=Framing.PAYLOAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingress:
+    """Steps 4 and 5 of the mesh: validates its half, and puts status and schema id before each payload.
+
+    A record that tells no known schema has no id to be put there, so it goes into quarantine here, whatever the mode.
+    """
+
+    internal: Cluster
+    topic: str
+    quarantine: str
+    mode: Mode = Mode.SPLIT
+    writing: Writing = Writing()
+
+    def __call__(self, frames: DataFrame, batch: MicroBatch) -> Counts:
+        told = told_by(frames)
+        known = [one for one in told if batch.schemas.writer(one).schema is not None]
+        mask = at_ingress(self.mode) | ~Telling(told).is_one_of(known)
+        checked = validate(frames, batch.schemas, mask=mask, reader=OWN, told=told)
+        watch = Observation()
+        counted = checked.observe(watch, *_counts(mask))
+        with Schemas(carried(self.internal)) as target:
+            good = restamped(_good(counted), told, batch.schemas, target, self.topic)
+        fitting = good.withColumn(STATUS, at_ingress(self.mode).cast("int"))
+        self.writing.to(fitting, self.internal, self.topic, batch, MESH)
+        tally = _tally(watch)
+        if tally.quarantined:
+            self.writing.to(as_quarantined(checked, batch, "ingress"), self.internal, self.quarantine, batch, None)
+        return told_to(batch.memory, batch.id, tally)
+
+
+@dataclass(frozen=True, slots=True)
+class Egress:
+    """Steps 6 and 7: validates what nobody has, takes the status off, and delivers to whoever a record is for.
+
+    A record may go to several ways, or to none. A way without a condition takes all.
+    """
+
+    internal: Cluster
+    ways: Sequence[Way]
+    quarantine: str
+    mode: Mode = Mode.SPLIT
+    writing: Writing = Writing()
+
+    def __call__(self, frames: DataFrame, batch: MicroBatch) -> Counts:
+        told = told_by(frames)
+        mask = at_egress(self.mode)
+        checked = validate(frames, batch.schemas, mask=mask, reader=OWN, told=told)
+        tally = Tally()
+        for number, way in enumerate(self.ways):
+            rows, watch = checked, Observation()
+            if number == 0:
+                rows = checked.observe(watch, *_counts(mask))
+            good = _good(rows) if way.when is None else _good(rows).where(way.when)
+            with Schemas(way.cluster) as target:
+                delivered = restamped(good, told, batch.schemas, target, way.topic)
+            self.writing.to(delivered.withColumn(STATUS, F.lit(None).cast("int")), way.cluster, way.topic, batch, None)
+            if number == 0:
+                tally = _tally(watch)
+        if tally.quarantined:
+            self.writing.to(as_quarantined(checked, batch, "egress"), self.internal, self.quarantine, batch, None)
+        return told_to(batch.memory, batch.id, tally)
+
+
+def _good(rows: DataFrame) -> DataFrame:
+    return rows.where(F.col(FINDING).isNull()).select(*FRAMES.names)
+
+
+def _counts(mask: Column) -> list[Column]:
+    is_bad, is_deleted = F.col(FINDING).isNotNull(), F.col(PAYLOAD).isNull()
+    return [
+        F.count(F.lit(1)).alias("seen"),
+        F.count_if(mask & ~is_deleted).alias("validated"),
+        F.count_if(~is_bad).alias("passed_on"),
+        F.count_if(is_bad).alias("quarantined"),
+        F.count_if(is_deleted & ~is_bad).alias("tombstones"),
+    ]
+
+
+def _tally(watch: Observation) -> Tally:
+    return Tally(**watch.get)
