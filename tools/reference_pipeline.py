@@ -14,7 +14,8 @@ SCHEMA_FILE = "pipeline.schema.json"
 _INTRODUCTION = f"""# The pipeline file
 
 One YAML file names clusters, and the steps that run on them. It is read and checked without Java and without a
-cluster: every mistake is told at once, each with its line, its column and what to do about it.
+cluster: every mistake is told at once, each with its line, its column and what to do about it. No command runs a file
+yet: what is here is its form and its check.
 
 `shop.yaml`:
 
