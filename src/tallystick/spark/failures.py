@@ -38,6 +38,12 @@ def failure_of(error: Exception) -> TallystickError:
     return Unavailable(f"Spark has gone: {_first_line(text)}")
 
 
+def transient_reason(error: BaseException) -> str | None:
+    """Why it may be better later; None where it will not be."""
+    ours = _of_worker(str(error)) if isinstance(error, PySparkException) else error
+    return ours.message if isinstance(ours, TallystickError) and ours.transient else None
+
+
 def sentence(error: PySparkException) -> str:
     """What it says, without codes and plans."""
     return _first_line(_STATE.sub("", _CODE.sub("", (error.getMessage() or str(error)).strip())))

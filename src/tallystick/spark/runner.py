@@ -6,7 +6,6 @@ schemas need no restart.
 
 import json
 import logging
-import re
 import signal
 import threading
 import time
@@ -17,7 +16,7 @@ from datetime import UTC, datetime
 from types import FrameType
 
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -26,6 +25,7 @@ from tallystick.model.pipeline import Outcomes, PipelineState, PipelineStatus, b
 from tallystick.spark.checkpoint import Memory
 from tallystick.spark.cluster import KAFKA, PULSAR, Cluster
 from tallystick.spark.decoding.schemas import Schemas
+from tallystick.spark.failures import transient_reason
 from tallystick.spark.landing.counts import Counts
 from tallystick.spark.readers import ReaderChanged
 from tallystick.spark.status import StatusReporter
@@ -34,8 +34,6 @@ log = logging.getLogger("tallystick.spark")
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 15.0
 _TURN_S = 0.05
-_TRANSIENT = re.compile(r"tallystick\.errors\.(Unavailable|TimedOut|QueueFull)\b:?\s*([^\n]*)")
-"""How errors of workers look when they reach the driver as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,16 +278,6 @@ def _signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]
     finally:
         for number, old in zip(numbers, before, strict=True):
             signal.signal(number, old)
-
-
-def transient_reason(error: BaseException) -> str | None:
-    """Why it may be better later; None where it will not be."""
-    if isinstance(error, TallystickError):
-        return error.message if error.transient else None
-    if isinstance(error, PySparkException | StreamingQueryException):
-        found = _TRANSIENT.search(str(error))
-        return None if found is None else found[2].strip() or found[1]
-    return None
 
 
 def lag_of(query: StreamingQuery | None) -> int | None:

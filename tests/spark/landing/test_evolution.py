@@ -1,6 +1,7 @@
 """What a table has to be given before rows can land, without a table."""
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql.types import (
     ArrayType,
     DecimalType,
@@ -17,10 +18,10 @@ from pyspark.sql.types import (
 
 from tallystick.errors import IncompatibleSchema, Unavailable
 from tallystick.model.pipeline import OTHERS, Outcomes, PipelineState, PipelineStatus
+from tallystick.spark.failures import transient_reason
 from tallystick.spark.landing.counts import SchemaKey, counted
 from tallystick.spark.landing.evolution import Addition, additions, merged
 from tallystick.spark.progress import told
-from tallystick.spark.runner import transient_reason
 
 
 def record(**fields: object) -> StructType:
@@ -94,6 +95,9 @@ def test_what_may_pass_is_told_from_what_will_not() -> None:
     assert transient_reason(Unavailable("gone")) == "gone"
     assert transient_reason(IncompatibleSchema("no", [])) is None
     assert transient_reason(ValueError("tallystick.errors.Unavailable: gone")) is None
+    worker = "Traceback:\n  File x\ntallystick.errors.{}: gone\n\n\tat org.apache.spark"
+    assert transient_reason(PythonException(worker.format("Unavailable"))) == "gone"
+    assert transient_reason(PythonException(worker.format("NotFound"))) is None
 
 
 def test_the_line_of_a_pipeline() -> None:
