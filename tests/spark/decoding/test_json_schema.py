@@ -3,10 +3,13 @@
 import json
 import pickle
 import random
+import re
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -15,7 +18,7 @@ from tallystick.formats import catalogue
 from tallystick.formats.json_schema import JsonSchema
 from tallystick.model.definition import Reference, SchemaDefinition
 from tallystick.model.schema_type import JSON_SCHEMA
-from tallystick.spark.decoding import json_schema
+from tallystick.spark.decoding import json_rows, json_schema
 from tallystick.spark.types.json_schema import type_of
 
 ORDER: dict[str, Any] = {
@@ -173,6 +176,13 @@ def test_every_payload_is_read_or_refused_as_the_codec_does() -> None:
     assert 800 < sum(value is not None for value in expected) < len(rows) - 300
     wrong = [(row, e, v) for row, e, v in zip(rows, expected, read(schema, rows), strict=True) if e != v]
     assert not wrong, wrong[:3]
+
+
+@given(st.lists(st.sampled_from([b'"', b":", b" ", b"\n", b"\t", b"\r", b"a", b'":', b'" :'])).map(b"".join))
+@example(b'{"a": "12:30"}')
+@example(b'{"a": "12:30", "b" : 1}')
+def test_a_colon_behind_white_space_is_found(payload: bytes) -> None:
+    assert json_rows.has_loose_colon(payload) == (re.search(rb"[ \n\t\r]:", payload) is not None)
 
 
 def test_a_job_gives_the_same(spark: SparkSession) -> None:
