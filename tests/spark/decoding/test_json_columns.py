@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -379,12 +379,12 @@ def test_any_schema_reads_any_payloads_as_the_codec_does(
     assert_agree(schema, broken)
 
 
-def left_over(raw: Any, *batches: list[bytes]) -> list[bytes]:
+def left_over(raw: Any, *batches: Sequence[bytes | None]) -> list[bytes | None]:
     """The payloads that are read one by one."""
     schema = parsed(raw)
     layout = json_layout.of_types(shape_of(schema), schema.root)
     assert layout is not None
-    found: list[bytes] = []
+    found: list[bytes | None] = []
 
     def by_row(payloads: pa.Array) -> pa.Array:
         found.extend(payloads.to_pylist())
@@ -396,16 +396,82 @@ def left_over(raw: Any, *batches: list[bytes]) -> list[bytes]:
     return found
 
 
-def test_only_what_is_in_doubt_is_read_one_by_one() -> None:
+def undoubted(count: int) -> list[bytes]:
     chance = random.Random(6)
-    good = [json.dumps({**some(chance), "scores": {"a": 1}, "labels": {"b": "x"}}).encode() for _ in range(5000)]
+    values = [{**some(chance), "scores": {"a": 1}, "labels": {"b": "x"}} for _ in range(count)]
+    return [json.dumps(value, ensure_ascii=chance.random() < 0.5).encode() for value in values]
+
+
+def test_only_what_is_in_doubt_is_read_one_by_one() -> None:
+    good = undoubted(5000)
     assert left_over(TYPES, good) == []
     cut = [row[:-3] if n % 100 == 0 else row for n, row in enumerate(good)]
     assert left_over(TYPES, cut) == cut[::100]
-    wrong = [GOOD.replace(b"1", b"true"), *good[1:]]
-    assert len(left_over(TYPES, wrong)) == 256
     assert left_over(TYPES, [b'{\n"id":1,\n"name":"a"}']) == []
     assert left_over(TYPES, [GOOD, b'{"id":1,"name":"a","ratio":NaN}']) == [b'{"id":1,"name":"a","ratio":NaN}']
+
+
+REFUSED = (
+    b'{"id":true,"name":"a"}',
+    b'{"id":1.0,"name":"a"}',
+    b'{"id":01,"name":"a"}',
+    b'{"id":1,"name":5}',
+    b'{"id":1,"nmae":"a"}',
+    b'{"id":1,"name":"a","ratio":"x","unknown":1}',
+    b'{"id":1,"name":"a","unknown":{"x":[1]}}',
+    b'{"id":1,"name":"a","inner":{"x":1,"unknown":1}}',
+    b'{"id":1,"name":"a","inner":[]}',
+    b'{"id":1,"name":"a","many":[{"y":1},{"y":"2"}]}',
+    b'{"id":1,"name":"a","tags":["b" "c"]}',
+    b'{"id":1,"name":"a",}',
+    b'{"id":1 "name":"a"}',
+    b'{"id":1,"name":"a}',
+    b'{"id":1,"name":"\xff"}',
+    b'{"id":1,"name":"\xe2\x82"}',
+    b'{"id":1,"name":"\\x"}',
+    b'{"id":1,"name":"\\ud800"}',
+    b'{"id":1,"name":"a\tb"}',
+)
+
+
+def with_some(rows: list[bytes], *others: bytes) -> list[bytes]:
+    """Each hundredth is one of the others, in turn."""
+    return [others[n // 100 % len(others)] if n % 100 == 37 else row for n, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize("bad", REFUSED, ids=repr)
+def test_a_record_that_the_parser_refuses_spoils_no_other(bad: bytes) -> None:
+    good = undoubted(600)
+    rows = with_some(good, bad)
+    # First the reader does not know that some are refused, then it does; good ones make no difference to it.
+    assert left_over(TYPES, rows, rows, good, good, rows, [None, *rows]) == [*[bad] * 18, None, *[bad] * 6]
+
+
+def test_many_refused_records_among_good_ones_are_read_as_the_codec_reads_them() -> None:
+    chance = random.Random(8)
+    good = [json.dumps(some(chance), ensure_ascii=chance.random() < 0.5).encode() for _ in range(5000)]
+    for raw in (TYPES, KEYWORDS):
+        assert_agree(parsed(raw), with_some(good, *REFUSED, GOOD[:-1] + b',"id":2}', b"null"))
+
+
+def test_what_only_the_parser_refuses_spoils_few_others() -> None:
+    twice = b'{"id":1,"name":"a","id":1}'
+    assert len(left_over(TYPES, [*[GOOD] * 3000, twice])) == 3001 % 256
+    wide = {"type": "object", "properties": {f"property {n}": {"type": "integer"} for n in range(600)}}
+    rows = [b'{"property 0":%d}' % n for n in range(1000)]
+    assert left_over(wide, [*rows, b'{"property 0":1.0}']) == [*rows[768:], b'{"property 0":1.0}']
+
+
+def test_names_are_met_however_they_are_written() -> None:
+    names = ["é", "x y", 'q"', "back\\slash", "", "a.b*", "[", "\n"]
+    raw = {"type": "object", "properties": {name: {"type": "integer"} for name in names}}
+    rows = [json.dumps({name: 1}, ensure_ascii=is_ascii).encode() for name in names for is_ascii in (True, False)]
+    assert left_over(raw, [*rows * 30, b'{"e":1}']) == [b'{"e":1}']
+
+
+def test_keys_are_learned_where_most_records_have_new_ones() -> None:
+    rows = [b'{"id":1,"name":"a","labels":{"k%d":"x"}}' % (n % 10) for n in range(400)]
+    assert left_over(TYPES, [*rows, *[GOOD] * 200]) == []
 
 
 def test_maps_with_ever_new_keys_are_read_one_by_one() -> None:

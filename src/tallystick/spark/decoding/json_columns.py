@@ -2,10 +2,14 @@
 
 It refuses what is no JSON, values of other types, properties that the layout does not have, and a key that stands
 twice. What it should not take (NaN, a null where none may be) shows in the bytes or in the columns. Records about
-which a doubt is left, and batches that it refuses, are read row by row: here nothing is refused for good.
+which a doubt is left, and those that it refuses, are read row by row: here nothing is refused for good.
+
+It refuses a batch as a whole, and a call costs nearly as much as a hundred rows, however few it reads: to look for the
+bad records in ever smaller groups is dearer than to read all row by row. A regular expression finds them at once.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic_core import from_json
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, LongType, MapType, StringType, StructType
 
 from tallystick.spark.decoding import json_arrays
 from tallystick.spark.decoding.json_layout import INSIDE, Layout, properties
@@ -23,12 +27,15 @@ Rows = Callable[[pa.Array], pa.Array]
 """Reads payloads row by row."""
 
 _BATCH, _SMALL = 4096, 256
-"""Records that are parsed at a time; and where these are refused, so that a bad one spoils few others."""
+"""Records that are parsed at a time; and where these are refused for what only the parser sees, so that a bad one
+spoils few others."""
 _SAMPLE = 256
 """Records that could not be parsed, in which new keys are looked for."""
 _MOST_BYTES = 2**28
 _MOST_KEYS = 64
 """In one map: each is a column while it is parsed. Maps with more of them are read row by row."""
+_MOST_PATTERN = 2**15
+"""Characters, about 200 properties. Far longer ones are no longer matched in one pass, and cost more than rows."""
 
 
 class Columns:
@@ -42,6 +49,8 @@ class Columns:
         # A backslash in a name is written in other ways than one.
         self._nullable = {name for name, one in named if one.takes_null and "\\" not in name} - strict
         self._keys: dict[Layout, dict[str, None]] = {one: {} for one in layout.all() if isinstance(one.type, MapType)}
+        # Where the parser refused some, it is likely to refuse the next ones too, after all of its work.
+        self._is_wary = False
         self._asks_for_nulls = bool(self._keys) or any(not (one.takes_null or one.is_required) for _, one in named)
 
     def read(self, payloads: pa.Array, by_row: Rows) -> pa.Array:
@@ -52,26 +61,56 @@ class Columns:
         if any(len(keys) > _MOST_KEYS for keys in self._keys.values()):
             return by_row(payloads)
         is_read = are_plain(payloads, self._nullable.difference(*self._keys.values()) if self._asks_for_nulls else None)
+        if self._is_wary and len(payloads) > _SMALL:
+            is_likely = self._are_likely(payloads)
+            self._is_wary = not is_likely[is_read].all()
+            is_read &= is_likely
         values, is_sure = self._tried(payloads if is_read.all() else payloads.filter(pa.array(is_read)))
         is_read[is_read] = is_sure
         if is_read.all():
             return values
         unread = payloads.filter(pa.array(~is_read))
-        if self._learns(unread.slice(0, _SAMPLE)) and not is_read.any():
+        if self._learns(unread.slice(0, _SAMPLE)) and 2 * len(unread) > len(payloads):
             return self._batch(payloads, by_row)
-        both = pa.concat_arrays([values.filter(pa.array(is_sure)), by_row(unread)])
+        both = pa.concat_arrays([values, by_row(unread)])
         places = np.where(is_read, np.cumsum(is_read), is_read.sum() + np.cumsum(~is_read)) - 1
         return both.take(pa.array(places))
 
     def _tried(self, payloads: pa.Array) -> tuple[pa.Array, Mask]:
-        """The values, and which of them are proven."""
+        """The values that are proven, and which payloads have one."""
         found = self._parsed(payloads)
         if found is not None:
-            return found
+            values, is_sure = found
+            return values if is_sure.all() else values.filter(pa.array(is_sure)), is_sure
         if len(payloads) <= _SMALL:
-            return pa.nulls(len(payloads), to_arrow_type(self._target)), np.zeros(len(payloads), np.bool_)
+            return pa.array([], to_arrow_type(self._target)), np.zeros(len(payloads), np.bool_)
+        self._is_wary = True
+        is_read = self._are_likely(payloads)
+        if not is_read.all():
+            values, is_read[is_read] = self._tried(payloads.filter(pa.array(is_read)))
+            return values, is_read
         parts = [self._tried(payloads.slice(start, _SMALL)) for start in range(0, len(payloads), _SMALL)]
         return pa.concat_arrays([values for values, _ in parts]), np.concatenate([is_sure for _, is_sure in parts])
+
+    def _are_likely(self, payloads: pa.Array) -> Mask:
+        """Which payloads the parser takes, as far as their texts show: not whether a key stands twice, for one."""
+        pattern = self._pattern(self._layout)
+        if len(pattern) > _MOST_PATTERN:
+            return np.ones(len(payloads), np.bool_)
+        is_match = pc.match_substring_regex(payloads, rf"\A{pattern}\z")
+        found: Mask = is_match.fill_null(False).to_numpy(zero_copy_only=False)
+        return found
+
+    def _pattern(self, layout: Layout) -> str:
+        match layout.type:
+            case StructType():
+                return _listed("{", [_member([name], self._pattern(one)) for name, one in layout.inner.items()], "}")
+            case MapType():
+                keys = self._keys[layout]
+                return _listed("{", [_member(keys, self._pattern(layout.inner[INSIDE]))] if keys else [], "}")
+            case ArrayType():
+                return _listed("[", [_or_null(self._pattern(layout.inner[INSIDE]))], "]")
+        return _LEAVES[type(layout.type)]
 
     def _parsed(self, payloads: pa.Array) -> tuple[pa.Array, Mask] | None:
         if pc.sum(pc.binary_length(payloads), min_count=0).as_py() > _MOST_BYTES:
@@ -107,3 +146,31 @@ class Columns:
             case ArrayType(), list():
                 for item in value:
                     self._meet(item, layout.inner[INSIDE])
+
+
+_GAP = r"[ \t\r\n]*"
+_INTEGER = "-?(?:0|[1-9][0-9]*)"
+_ESCAPED = r"""\\(?:["\\/bfnrt]|u(?:[^dD"\\]|[dD][0-7])|u[dD][89abAB][^"\\]{2}\\u[dD][c-fC-F])"""
+_BEYOND_ASCII = r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+_LEAVES: dict[type[DataType], str] = {
+    StringType: rf"""\"(?:[^"\\\x00-\x1f\x80-\xff]|{_ESCAPED}|{_BEYOND_ASCII})*\"""",
+    BooleanType: "(?:true|false)",
+    LongType: _INTEGER,
+    DoubleType: rf"{_INTEGER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
+}
+
+
+def _listed(opening: str, items: Collection[str], closing: str) -> str:
+    """Each item stands here once: twice, and the expression would double with each level."""
+    some = rf"(?:[\{opening},]{_GAP}(?:{'|'.join(items)}){_GAP})+|" if items else ""
+    return rf"(?:{some}\{opening}{_GAP})\{closing}"
+
+
+def _member(names: Collection[str], value: str) -> str:
+    written = {json.dumps(name, ensure_ascii=is_ascii).encode() for name in names for is_ascii in (True, False)}
+    keys = "|".join("".join(f"\\x{byte:02x}" for byte in one) for one in sorted(written))
+    return f"(?:{keys}){_GAP}:{_GAP}{_or_null(value)}"
+
+
+def _or_null(value: str) -> str:
+    return f"(?:{value}|null)"
