@@ -5,11 +5,11 @@ twice. What it should not take (NaN, a null where none may be) shows in the byte
 which a doubt is left, and those that it refuses, are read row by row: here nothing is refused for good.
 
 It refuses a batch as a whole, and a call costs nearly as much as a hundred rows, however few it reads: to look for the
-bad records in ever smaller groups is dearer than to read all row by row. A regular expression finds them at once.
+bad records in ever smaller groups is dearer than to read all row by row. A regular expression finds them at once
+(`json_patterns`).
 """
 
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic_core import from_json
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import ArrayType, BooleanType, DataType, DoubleType, LongType, MapType, StringType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from tallystick.spark.decoding import json_arrays
+from tallystick.spark.decoding import json_arrays, json_patterns
 from tallystick.spark.decoding.json_layout import INSIDE, Layout, properties
 from tallystick.spark.decoding.json_proofs import Mask, are_plain
 
@@ -34,8 +34,6 @@ _SAMPLE = 256
 _MOST_BYTES = 2**28
 _MOST_KEYS = 64
 """In one map: each is a column while it is parsed. Maps with more of them are read row by row."""
-_MOST_PATTERN = 2**15
-"""Characters, about 200 properties. Far longer ones are no longer matched in one pass, and cost more than rows."""
 
 
 class Columns:
@@ -94,23 +92,12 @@ class Columns:
 
     def _are_likely(self, payloads: pa.Array) -> Mask:
         """Which payloads the parser takes, as far as their texts show: not whether a key stands twice, for one."""
-        pattern = self._pattern(self._layout)
-        if len(pattern) > _MOST_PATTERN:
+        pattern = json_patterns.whole(self._layout, self._keys)
+        if pattern is None:
             return np.ones(len(payloads), np.bool_)
-        is_match = pc.match_substring_regex(payloads, rf"\A{pattern}\z")
+        is_match = pc.match_substring_regex(payloads, pattern)
         found: Mask = is_match.fill_null(False).to_numpy(zero_copy_only=False)
         return found
-
-    def _pattern(self, layout: Layout) -> str:
-        match layout.type:
-            case StructType():
-                return _listed("{", [_member([name], self._pattern(one)) for name, one in layout.inner.items()], "}")
-            case MapType():
-                keys = self._keys[layout]
-                return _listed("{", [_member(keys, self._pattern(layout.inner[INSIDE]))] if keys else [], "}")
-            case ArrayType():
-                return _listed("[", [_or_null(self._pattern(layout.inner[INSIDE]))], "]")
-        return _LEAVES[type(layout.type)]
 
     def _parsed(self, payloads: pa.Array) -> tuple[pa.Array, Mask] | None:
         if pc.sum(pc.binary_length(payloads), min_count=0).as_py() > _MOST_BYTES:
@@ -146,31 +133,3 @@ class Columns:
             case ArrayType(), list():
                 for item in value:
                     self._meet(item, layout.inner[INSIDE])
-
-
-_GAP = r"[ \t\r\n]*"
-_INTEGER = "-?(?:0|[1-9][0-9]*)"
-_ESCAPED = r"""\\(?:["\\/bfnrt]|u(?:[^dD"\\]|[dD][0-7])|u[dD][89abAB][^"\\]{2}\\u[dD][c-fC-F])"""
-_BEYOND_ASCII = r"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-_LEAVES: dict[type[DataType], str] = {
-    StringType: rf"""\"(?:[^"\\\x00-\x1f\x80-\xff]|{_ESCAPED}|{_BEYOND_ASCII})*\"""",
-    BooleanType: "(?:true|false)",
-    LongType: _INTEGER,
-    DoubleType: rf"{_INTEGER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
-}
-
-
-def _listed(opening: str, items: Collection[str], closing: str) -> str:
-    """Each item stands here once: twice, and the expression would double with each level."""
-    some = rf"(?:[\{opening},]{_GAP}(?:{'|'.join(items)}){_GAP})+|" if items else ""
-    return rf"(?:{some}\{opening}{_GAP})\{closing}"
-
-
-def _member(names: Collection[str], value: str) -> str:
-    written = {json.dumps(name, ensure_ascii=is_ascii).encode() for name in names for is_ascii in (True, False)}
-    keys = "|".join("".join(f"\\x{byte:02x}" for byte in one) for one in sorted(written))
-    return f"(?:{keys}){_GAP}:{_GAP}{_or_null(value)}"
-
-
-def _or_null(value: str) -> str:
-    return f"(?:{value}|null)"

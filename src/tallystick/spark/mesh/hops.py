@@ -1,7 +1,7 @@
 """The two hops of a route, for one micro-batch each: in with a status, out without it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Observation
@@ -32,6 +32,7 @@ class Way:
     cluster: Cluster
     topic: str
     when: Column | None = None
+    """None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def carried(cluster: Cluster) -> Cluster:
     return replace(cluster, framing=Framing.PAYLOAD)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ingress:
     """Steps 4 and 5 of the mesh: validates its half, and puts status and schema id before each payload.
 
@@ -64,6 +65,13 @@ class Ingress:
     quarantine: str
     mode: Mode = Mode.SPLIT
     writing: Writing = Writing()
+    _target: Schemas = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._target = Schemas(carried(self.internal))
+
+    def close(self) -> None:
+        self._target.close()
 
     def __call__(self, frames: DataFrame, batch: MicroBatch) -> Counts:
         told = told_by(frames)
@@ -72,8 +80,7 @@ class Ingress:
         checked = validate(frames, batch.schemas, mask=mask, reader=OWN, told=told)
         watch = Observation()
         counted = checked.observe(watch, *_counts(mask))
-        with Schemas(carried(self.internal)) as target:
-            good = restamped(_good(counted), told, batch.schemas, target, self.topic)
+        good = restamped(_good(counted), told, batch.schemas, self._target, self.topic)
         fitting = good.withColumn(STATUS, at_ingress(self.mode).cast("int"))
         self.writing.to(fitting, self.internal, self.topic, batch, MESH)
         tally = _tally(watch)
@@ -82,11 +89,11 @@ class Ingress:
         return told_to(batch.memory, batch.id, tally)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Egress:
     """Steps 6 and 7: validates what nobody has, takes the status off, and delivers to whoever a record is for.
 
-    A record may go to several ways, or to none. A way without a condition takes all.
+    A record may go to several ways, or to none.
     """
 
     internal: Cluster
@@ -94,19 +101,26 @@ class Egress:
     quarantine: str
     mode: Mode = Mode.SPLIT
     writing: Writing = Writing()
+    _targets: list[Schemas] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._targets = [Schemas(way.cluster) for way in self.ways]
+
+    def close(self) -> None:
+        for target in self._targets:
+            target.close()
 
     def __call__(self, frames: DataFrame, batch: MicroBatch) -> Counts:
         told = told_by(frames)
         mask = at_egress(self.mode)
         checked = validate(frames, batch.schemas, mask=mask, reader=OWN, told=told)
         tally = Tally()
-        for number, way in enumerate(self.ways):
-            rows, watch = checked, Observation()
-            if number == 0:
-                rows = checked.observe(watch, *_counts(mask))
+        for number, (way, target) in enumerate(zip(self.ways, self._targets, strict=True)):
+            watch = Observation()
+            # Each way reads all records; the first one counts them.
+            rows = checked.observe(watch, *_counts(mask)) if number == 0 else checked
             good = _good(rows) if way.when is None else _good(rows).where(way.when)
-            with Schemas(way.cluster) as target:
-                delivered = restamped(good, told, batch.schemas, target, way.topic)
+            delivered = restamped(good, told, batch.schemas, target, way.topic)
             self.writing.to(delivered.withColumn(STATUS, F.lit(None).cast("int")), way.cluster, way.topic, batch, None)
             if number == 0:
                 tally = _tally(watch)

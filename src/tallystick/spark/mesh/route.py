@@ -46,7 +46,7 @@ def start_ingress(
     stream = read_topic_stream(
         spark, cluster, topics, starting=settings.starting, max_records=settings.max_records, **reading
     )
-    return Run(stream, cluster, ingress, settings.run())
+    return Run(stream, cluster, ingress, settings.run(), at_end=ingress.close)
 
 
 def start_egress(spark: SparkSession, topic: str, egress: Egress, settings: HopSettings) -> Run:
@@ -62,7 +62,7 @@ def start_egress(spark: SparkSession, topic: str, egress: Egress, settings: HopS
         framing=MESH,
         **reading,
     )
-    return Run(stream, cluster, egress, settings.run())
+    return Run(stream, cluster, egress, settings.run(), at_end=egress.close)
 
 
 def balanced(spark: SparkSession, ingress: HopSettings, egress: HopSettings, mode: Mode) -> tuple[Tally, Tally]:
