@@ -9,39 +9,51 @@ from pyspark.sql import functions as F
 
 from tallystick import AvroSchema, Client
 from tallystick.spark.cluster import Cluster
+from tallystick.spark.decoding.decode import decode
 from tallystick.spark.mesh.balance import Tally, Unbalanced, require_balance
 from tallystick.spark.mesh.halves import Mode
 from tallystick.spark.mesh.hops import Egress, Ingress, Way
 from tallystick.spark.mesh.route import HopSettings, balanced, start_egress, start_ingress
 from tallystick.spark.topics import read_topic
-from tests.contracts.clusters import Served
-from tests.e2e.topics import unused
+from tests.contracts.clusters import CLUSTERS
+from tests.contracts.clusters import Cluster as Running
 from tests.spark.mixed import DOES_NOT_FIT, Filled, fill
+
+IS_EVEN = "pmod(position.entry + greatest(position.batch_index, 0), 2) = 0"
 
 
 class Trip:
-    """A route on one cluster, with a folder for its checkpoints."""
+    """A route from one cluster to another, with a folder for its checkpoints."""
 
-    def __init__(self, spark: SparkSession, cluster: Cluster, place: Path, mode: Mode = Mode.SPLIT) -> None:
-        self.spark, self.cluster, self.mode = spark, cluster, mode
-        self.topic, self.internal = unused("in"), unused("mesh")
-        self.out, self.quarantine = unused("out"), unused("bad")
-        self.ingress = self._settings(place, "ingress")
-        self.egress = self._settings(place, "egress")
-
-    def _settings(self, place: Path, hop: str) -> HopSettings:
-        return HopSettings(name=f"{self.topic}-{hop}", checkpoint=str(place / hop), max_records=17, available_now=True)
+    def __init__(
+        self, spark: SparkSession, source: Running, target: Running, place: Path, mode: Mode = Mode.SPLIT
+    ) -> None:
+        self.spark, self.mode = spark, mode
+        self.source, self.target = (Cluster(one.url, registry=one.registry) for one in (source, target))
+        self.topic, self.internal, self.quarantine = (source.topic(name) for name in ("in", "mesh", "bad"))
+        self.out = target.topic("out")
+        self.ingress, self.egress = (
+            HopSettings(
+                name=f"{self.internal.rpartition('/')[2]}-{hop}",
+                checkpoint=str(place / hop),
+                max_records=37,
+                available_now=True,
+            )
+            for hop in ("ingress", "egress")
+        )
 
     def run(self, *ways: Way) -> tuple[Tally, Tally]:
-        ingress = Ingress(self.cluster, self.internal, self.quarantine, self.mode)
-        start_ingress(self.spark, self.cluster, self.topic, ingress, self.ingress).wait(120)
-        chosen = ways or (Way(self.cluster, self.out),)
-        egress = Egress(self.cluster, chosen, self.quarantine, self.mode)
+        ingress = Ingress(self.source, self.internal, self.quarantine, self.mode)
+        start_ingress(self.spark, self.source, self.topic, ingress, self.ingress).wait(120)
+        egress = Egress(self.source, ways or (Way(self.target, self.out),), self.quarantine, self.mode)
         start_egress(self.spark, self.internal, egress, self.egress).wait(120)
         return balanced(self.spark, self.ingress, self.egress, self.mode)
 
-    def read(self, topic: str) -> DataFrame:
-        return read_topic(self.spark, self.cluster, topic)
+    def quarantined(self) -> DataFrame:
+        return read_topic(self.spark, self.source, self.quarantine)
+
+    def delivered(self) -> DataFrame:
+        return read_topic(self.spark, self.target, self.out)
 
 
 def keys(frames: DataFrame) -> list[str]:
@@ -49,8 +61,8 @@ def keys(frames: DataFrame) -> list[str]:
 
 
 @pytest.fixture
-def cluster(served: Served) -> Cluster:
-    return Cluster(served.pulsar, served.confluent)
+def embedded(request: pytest.FixtureRequest) -> Running:
+    return CLUSTERS["embedded"](request)
 
 
 def undecided(filled: Filled) -> set[str]:
@@ -58,45 +70,46 @@ def undecided(filled: Filled) -> set[str]:
     return {key for key, reason in filled.bad.items() if reason != DOES_NOT_FIT}
 
 
-def expected(filled: Filled) -> list[str]:
-    return sorted([*filled.good, *filled.deleted])
-
-
+@pytest.mark.parametrize(("source", "target"), [("embedded", "embedded"), ("kafka", "kafka"), ("embedded", "pulsar")])
 def test_each_record_is_validated_once_and_delivered_or_quarantined(
-    spark: SparkSession, cluster: Cluster, tmp_path: Path
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path, source: str, target: str
 ) -> None:
-    trip = Trip(spark, cluster, tmp_path)
-    filled = fill(spark, cluster, trip.topic, 60, seed=3, bad=0.2)
+    trip = Trip(spark, CLUSTERS[source](request), CLUSTERS[target](request), tmp_path)
+    filled = fill(spark, trip.source, trip.topic, 120, seed=3, bad=0.2)
     ingress, egress = trip.run()
     assert ingress.seen == filled.count
     assert ingress.validated + egress.validated == filled.count - len(filled.deleted)
     assert min(ingress.quarantined, egress.quarantined) > 0
-    assert keys(trip.read(trip.out)) == expected(filled)
-    assert keys(trip.read(trip.quarantine)) == sorted(filled.bad)
+    assert keys(trip.delivered()) == sorted([*filled.good, *filled.deleted])
+    assert keys(trip.quarantined()) == sorted(filled.bad)
 
-    is_even = "pmod(position.entry + greatest(position.batch_index, 0), 2) = 0"
-    evens = keys(trip.read(trip.topic).where(is_even))
-    undecidable = undecided(filled)
-    assert ingress.validated == len([key for key in evens if key not in filled.deleted]) + len(undecidable - {*evens})
+    evens = keys(read_topic(spark, trip.source, trip.topic).where(IS_EVEN))
+    unknown = undecided(filled)
+    assert ingress.validated == len([key for key in evens if key not in filled.deleted]) + len(unknown - {*evens})
 
-    reasons = trip.read(trip.quarantine).select("properties").collect()
-    for row in reasons:
+    for row in trip.quarantined().select("properties").collect():
         told = row.properties
         assert json.loads(told["tally.finding"])["rule"] == told["tally.rule"]
         assert told["tally.hop"] in ("ingress", "egress")
         assert told["tally.position"]
 
+    # Without status and frame: ordinary records with their schemas.
+    decoded = decode(trip.delivered(), trip.target)
+    assert decoded.where("finding is not null").count() == 0
+    found = {bytes(row.key).decode(): row.value for row in decoded.where("payload is not null").collect()}
+    assert {key: value.customer for key, value in found.items()} == {key: f"customer-{int(key)}" for key in filled.good}
+
     # Everything was read: a second run finds nothing, and counts nothing twice.
     assert trip.run() == (ingress, egress)
-    assert keys(trip.read(trip.out)) == expected(filled)
+    assert keys(trip.delivered()) == sorted([*filled.good, *filled.deleted])
 
 
-def test_a_stock_consumer_sees_ordinary_messages(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    trip = Trip(spark, cluster, tmp_path)
-    filled = fill(spark, cluster, trip.topic, 30, seed=4, bad=0.1)
+def test_a_stock_consumer_sees_ordinary_messages(spark: SparkSession, embedded: Running, tmp_path: Path) -> None:
+    trip = Trip(spark, embedded, embedded, tmp_path)
+    filled = fill(spark, trip.source, trip.topic, 30, seed=4, bad=0.1)
     trip.run()
-    with Client(cluster.url) as client, client.consumer(trip.out, "s", start="earliest") as consumer:
-        received = [consumer.receive(timeout_s=20) for _ in range(len(expected(filled)))]
+    with Client(embedded.url) as client, client.consumer(trip.out, "s", start="earliest") as consumer:
+        received = [consumer.receive(timeout_s=20) for _ in range(len(filled.good) + len(filled.deleted))]
     values = [message.value for message in received if message.value is not None]
     assert len(values) == len(filled.good)
     assert all({"id", "customer", "total"} <= value.keys() for value in values)
@@ -107,10 +120,10 @@ def test_a_stock_consumer_sees_ordinary_messages(spark: SparkSession, cluster: C
     [(Mode.INGRESS, True, False), (Mode.EGRESS, False, True), (Mode.OFF, False, False), (Mode.BOTH, True, True)],
 )
 def test_a_mode_says_who_validates(
-    spark: SparkSession, cluster: Cluster, tmp_path: Path, mode: Mode, at_ingress: bool, at_egress: bool
+    spark: SparkSession, embedded: Running, tmp_path: Path, mode: Mode, at_ingress: bool, at_egress: bool
 ) -> None:
-    trip = Trip(spark, cluster, tmp_path, mode)
-    filled = fill(spark, cluster, trip.topic, 20, seed=6, bad=0.2)
+    trip = Trip(spark, embedded, embedded, tmp_path, mode)
+    filled = fill(spark, trip.source, trip.topic, 20, seed=6, bad=0.2)
     ingress, egress = trip.run()
     payloads, unknown = filled.count - len(filled.deleted), len(undecided(filled))
     assert ingress.validated == (payloads if at_ingress else unknown)
@@ -118,19 +131,17 @@ def test_a_mode_says_who_validates(
     assert ingress.quarantined + egress.quarantined == (len(filled.bad) if at_ingress or at_egress else unknown)
 
 
-def test_records_go_to_whom_they_are_for(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    trip = Trip(spark, cluster, tmp_path)
+def test_records_go_to_whom_they_are_for(spark: SparkSession, embedded: Running, tmp_path: Path) -> None:
+    trip = Trip(spark, embedded, embedded, tmp_path)
     order = AvroSchema({"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]})
-    with Client(cluster.url) as client, client.producer(trip.topic, order) as producer:
+    with Client(embedded.url) as client, client.producer(trip.topic, order) as producer:
         for n in range(10):
             producer.send({"id": n}, key=str(n), properties={"region": "north" if n % 2 else "south"})
-    north, south = unused("north"), unused("south")
-    trip.run(
-        Way(cluster, north, F.col("properties")["region"] == "north"),
-        Way(cluster, south, F.col("properties")["region"] == "south"),
-    )
-    assert keys(trip.read(north)) == ["1", "3", "5", "7", "9"]
-    assert keys(trip.read(south)) == ["0", "2", "4", "6", "8"]
+    north, south = embedded.topic("north"), embedded.topic("south")
+    region = F.col("properties")["region"]
+    trip.run(Way(trip.target, north, region == "north"), Way(trip.target, south, region == "south"))
+    assert keys(read_topic(spark, trip.target, north)) == ["1", "3", "5", "7", "9"]
+    assert keys(read_topic(spark, trip.target, south)) == ["0", "2", "4", "6", "8"]
 
 
 def test_counts_that_do_not_add_up_are_an_error() -> None:
