@@ -33,10 +33,10 @@ def consumed(rows: DataFrame) -> None:
 
 
 def _decoded(data: Data) -> None:
-    _read(data.frames, spark_records.cluster())
+    _read(data.frames, spark_records.schemas())
 
 
-def _read(frames: DataFrame, cluster: Cluster) -> None:
+def _read(frames: DataFrame, cluster: Cluster | Schemas) -> None:
     consumed(decode(frames, cluster).select("value", "finding"))
 
 
@@ -68,7 +68,7 @@ def _against_hand(count: int) -> Contest:
     data = spark_records.avro("orders", count)
     path = str(spark_records.folder() / f"values-{count}")
     head = F.concat(F.lit(b"\x00"), F.unhex(F.lpad(F.hex("schema_id"), 8, "0")))
-    data.frames.select(F.concat(head, "payload").alias("value")).write.option("compression", "none").parquet(path)
+    spark_records.stored(data.frames.select(F.concat(head, "payload").alias("value")), path, "value")
     return Contest(partial(_decoded, data), partial(_by_hand, spark_records.spark().read.parquet(path), data))
 
 
@@ -78,7 +78,7 @@ def _many_ids(count: int) -> Contest:
 
 
 def _landed(data: Data, table: Table) -> None:
-    rows = decode(data.frames, spark_records.cluster())
+    rows = decode(data.frames, spark_records.schemas())
     land(rows, table, query="bench", batch_id=next(_BATCHES))
 
 
@@ -101,7 +101,7 @@ def _landing(count: int, *, format: str) -> Contest:
 def _source(count: int) -> Contest:
     cluster, topic = spark_topics.cluster(), spark_topics.frames(count)
     path = str(spark_records.folder() / f"source-{count}")
-    topic.write.mode("overwrite").option("compression", "none").parquet(path)
+    spark_records.stored(topic, path, "payload")
     files = spark_records.spark().read.parquet(path)
     return Contest(partial(_read, topic, cluster), partial(_read, files, cluster))
 

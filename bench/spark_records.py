@@ -24,6 +24,7 @@ from tallystick.model.schema_type import AVRO, JSON_SCHEMA, PROTOBUF
 from tallystick.rest import RegistryClient
 from tallystick.spark.cluster import Cluster
 from tallystick.spark.columns import FRAMES
+from tallystick.spark.decoding.schemas import Schemas
 from tallystick.spark.sessions import session
 from tests.maven import missing
 
@@ -113,6 +114,14 @@ def cluster() -> Cluster:
     return Cluster("kafka://127.0.0.1:1", registry=servers.ours().url)
 
 
+@functools.cache
+def schemas() -> Schemas:
+    """What a pipeline keeps from batch to batch."""
+    opened = Schemas(cluster())
+    shared.callback(opened.close)
+    return opened
+
+
 def registered(topic: str, definitions: Sequence[SchemaDefinition]) -> list[int]:
     with RegistryClient(servers.ours().url) as registry:
         ids = [registry.register(f"{topic}-value", definition).id for definition in definitions]
@@ -174,7 +183,7 @@ def written(topic: str, count: int, payload: Callable[[int], bytes], ids: Sequen
             F.lit(-1).alias("batch_index"),
         ),
     )
-    turned.drop("_turn").repartition(2).write.mode("overwrite").option("compression", "none").parquet(path)
+    stored(turned.drop("_turn").repartition(2), path, "payload")
     return spark().read.parquet(path)
 
 
@@ -188,6 +197,12 @@ def repeated(data: Data, times: int) -> Data:
         if not link.exists():
             link.hardlink_to(file)
     return replace(data, frames=spark().read.parquet(str(many)))
+
+
+def stored(rows: DataFrame, path: str, messages: str) -> None:
+    """By Spark's own settings, but for the column of the messages, which do not repeat where they are real: here they
+    do, and a dictionary of them would make reading the file a matter of looking up numbers."""
+    rows.write.mode("overwrite").option(f"parquet.enable.dictionary#{messages}", "false").parquet(path)
 
 
 JSON_SCHEMA_TEXT = {
